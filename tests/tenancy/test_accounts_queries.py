@@ -33,18 +33,13 @@ def refusal(call: object, **arguments: object) -> tuple[str, str]:
     return refused.value.detail, refused.value.hint
 
 
-def test_members_of_another_organization_are_not_listed(
+def test_people_of_another_organization_are_neither_listed_nor_named(
     caller: Caller, other_caller: Caller
 ) -> None:
     mine = {person.user_id for person in queries.members(caller=caller)}
-
-    assert mine == {caller.user_id}
-
-
-def test_names_of_strangers_are_not_told(caller: Caller, other_caller: Caller) -> None:
     names = queries.people(caller=caller, ids=(caller.user_id, other_caller.user_id))
 
-    assert set(names) == {caller.user_id}
+    assert mine == set(names) == {caller.user_id}
 
 
 def test_invitations_stay_inside(caller: Caller, other_caller: Caller, now: datetime) -> None:
@@ -71,34 +66,26 @@ def test_tokens_stay_inside(caller: Caller, other_caller: Caller, now: datetime)
     assert Token.objects.get().revoked_at is None
 
 
-def test_jobs_stay_inside(caller: Caller, foreign_job: UUID) -> None:
+def test_jobs_stay_inside_and_show_no_payload(
+    caller: Caller, other_caller: Caller, foreign_job: UUID
+) -> None:
     assert jobs.list_jobs(caller=caller).items == ()
     answers = [refusal(jobs.find_job, caller=caller, job_id=i) for i in (foreign_job, uuid4())]
     assert answers[0] == answers[1]
+    assert "theirs" not in repr(jobs.find_job(caller=other_caller, job_id=foreign_job))
 
 
-def test_a_job_is_shown_without_its_payload(other_caller: Caller, foreign_job: UUID) -> None:
-    shown = jobs.find_job(caller=other_caller, job_id=foreign_job)
-
-    assert "theirs" not in repr(shown)
-
-
-def test_a_member_sees_only_their_own_tokens(
+def test_a_member_sees_only_their_own_tokens_and_a_reading_one_only_itself(
     caller: Caller, member_caller: Caller, now: datetime
 ) -> None:
-    create_token(caller=caller, new=NewToken(name="owner's"), now=now)
+    own = create_token(caller=caller, new=NewToken(name="owner's"), now=now)
     mine = create_token(caller=member_caller, new=NewToken(name="mine"), now=now)
+    reading = frozenset({TokenScope.READ})
+    reader = replace(member_caller, token_id=own.token.id, scopes=reading)
 
     assert queries.list_tokens(caller=member_caller) == (mine.token,)
-    assert len(queries.list_tokens(caller=caller)) == 2
-
-
-def test_a_reading_token_sees_only_itself(caller: Caller, now: datetime) -> None:
-    create_token(caller=caller, new=NewToken(name="other"), now=now)
-    own = create_token(caller=caller, new=NewToken(name="own"), now=now)
-    reader = replace(caller, token_id=own.token.id, scopes=frozenset({TokenScope.READ}))
-
     assert queries.list_tokens(caller=reader) == (own.token,)
+    assert len(queries.list_tokens(caller=caller)) == 2
 
 
 def test_a_member_does_not_list_invitations(member_caller: Caller) -> None:

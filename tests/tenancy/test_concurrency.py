@@ -93,34 +93,24 @@ def settings_now() -> dict[str, str]:
         return dict(cursor.fetchall())
 
 
-def test_a_unit_leaves_no_setting_behind(
+def test_a_unit_leaves_no_setting_behind_also_when_it_fails(
     worlds: list[tuple[Organization, Caller]], look: Look
 ) -> None:
     connection.close()
-    before = (path_now(), settings_now())
-
-    for number in range(ORGANIZATIONS):
-        assert look(number)
-        assert (path_now(), settings_now()) == before
-
-    assert before[0] == "public"
-
-
-def test_a_failed_unit_leaves_no_setting_behind(
-    worlds: list[tuple[Organization, Caller]],
-) -> None:
-    before = settings_now()
+    before = ("public", settings_now())
 
     def fail() -> float:
         with tenancy.unit():
             assert worlds[0][0].schema_name in path_now()
             return 1 / (len(worlds) - ORGANIZATIONS)
 
-    with people.entered(organization=worlds[0][0]):
-        for _ in range(3):
-            with pytest.raises(ZeroDivisionError):
-                fail()
-            assert (path_now(), settings_now()) == ("public", before)
+    for number in range(ORGANIZATIONS):
+        assert look(number)
+        assert (path_now(), settings_now()) == before
+    for _ in range(3):
+        with people.entered(organization=worlds[0][0]), pytest.raises(ZeroDivisionError):
+            fail()
+        assert (path_now(), settings_now()) == before
 
 
 def test_whoever_gets_the_connection_next_starts_in_public(look: Look) -> None:

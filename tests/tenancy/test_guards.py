@@ -13,7 +13,7 @@ from accounts import tenancy
 from accounts.actions.tokens import NewToken, create_token
 from accounts.audit import Origin, Surface
 from accounts.caller import ALL_SCOPES, Caller, Role, TokenScope
-from accounts.errors import Forbidden, NotFound
+from accounts.errors import Forbidden, NotFound, RoleNotSufficient
 from accounts.models import Organization, User
 from frontend.consumers import same_origin
 from memory.index import queries as index_queries
@@ -30,7 +30,6 @@ from memory.search.query import understand
 from memory.search.request import SearchRequest, SearchScope, question_of
 from teams import idempotency, visibility
 from teams.actions import create_project
-from teams.errors import RoleNotSufficient
 from teams.idempotency import Standing
 from teams.permissions import Act, require
 from teams.queries import find_project
@@ -184,20 +183,15 @@ def test_an_act_takes_a_role_and_a_scope(
         require(caller=replace(caller, role=role, scopes=scopes), act=act)
 
 
-def test_a_writing_token_reads_nothing_over_rest(caller: Caller, now: datetime) -> None:
+def test_a_writing_token_reads_nothing_over_rest_or_by_a_tool(
+    caller: Caller, now: datetime
+) -> None:
     new = NewToken(name="writes", scopes=WRITING)
     api = Api(token=create_token(caller=caller, new=new, now=now).text)
+    agent, origin = replace(caller, scopes=WRITING), Origin(surface=Surface.MCP)
 
     assert api.get("memories").status_code == 403
-
-
-def test_a_writing_token_reads_nothing_by_a_tool(caller: Caller) -> None:
-    agent = replace(caller, scopes=WRITING)
-    origin = Origin(surface=Surface.MCP)
-
-    answer = server._answer(TOOLS["list_recent"], {}, agent, None, origin)
-
-    assert answer.is_error
+    assert server._answer(TOOLS["list_recent"], {}, agent, None, origin).is_error
 
 
 @pytest.mark.parametrize("origin", [b"https://evil.example", b"null", b""])

@@ -119,18 +119,14 @@ def test_the_right_schema_with_the_wrong_tenant_shows_nothing(
     assert [table for table in tables if counted(line, table)] == []
 
 
-def test_without_a_tenant_no_shared_row_is_seen(
+def test_no_shared_row_is_seen_without_a_tenant_or_by_another(
     world: Organization, line: psycopg.Connection[Any]
 ) -> None:
-    assert {table: counted(line, table) for table in SHARED} == dict.fromkeys(SHARED, 0)
-
-
-def test_shared_rows_are_not_seen_by_another_tenant(
-    world: Organization, line: psycopg.Connection[Any]
-) -> None:
+    without = {table: counted(line, table) for table in SHARED}
     turn(line, path="public", tenant=uuid4())
 
-    assert {table: counted(line, table) for table in SHARED} == dict.fromkeys(SHARED, 0)
+    assert without == dict.fromkeys(SHARED, 0)
+    assert {table: counted(line, table) for table in SHARED} == without
 
 
 def test_nothing_of_another_tenant_is_changed_or_deleted(
@@ -206,13 +202,7 @@ def tenant_now() -> str:
         return str(cursor.fetchone()[0])
 
 
-def test_every_table_that_names_an_organization_stands_behind_the_wall(
-    line: psycopg.Connection[Any],
-) -> None:
-    assert line.execute(UNWALLED).fetchall() == []
-
-
-def test_the_application_owns_nothing_and_belongs_to_no_other_role(
+def test_every_table_that_names_an_organization_stands_behind_the_wall_and_is_the_owners(
     organization: Organization, line: psycopg.Connection[Any]
 ) -> None:
     row = line.execute(
@@ -223,10 +213,11 @@ def test_the_application_owns_nothing_and_belongs_to_no_other_role(
         " FROM pg_roles AS r WHERE rolname = current_user"
     ).fetchone()
 
+    assert line.execute(UNWALLED).fetchall() == []
     assert row == (0, 0, 0, False, False, False, False)
 
 
-def test_the_application_cannot_open_the_wall_and_not_rewrite_what_happened(
+def test_the_application_cannot_open_the_wall_turn_it_off_or_rewrite_what_happened(
     world: Organization, line: psycopg.Connection[Any], subtests: pytest.Subtests
 ) -> None:
     turn(line, path=f"{world.schema_name}, public", tenant=world.id)
@@ -234,13 +225,7 @@ def test_the_application_cannot_open_the_wall_and_not_rewrite_what_happened(
     for statement in FORBIDDEN:
         with subtests.test(statement), refused, line.transaction():
             line.execute(statement)
-
-
-def test_turning_row_security_off_is_an_error_and_no_way_around(
-    organization: Organization, line: psycopg.Connection[Any]
-) -> None:
-    line.execute("SET LOCAL row_security = off")
-
+    line.execute("SET LOCAL row_security = off")  # is an error and no way around
     with refused:
         line.execute("SELECT * FROM accounts_token")
 

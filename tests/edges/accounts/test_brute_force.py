@@ -102,46 +102,36 @@ def test_a_claimed_address_gives_no_more_tries(
 
 
 @pytest.mark.usefixtures("clean_cache")
-def test_fewer_proxies_than_said_are_no_error(client: Client, member: User, settings: Any) -> None:
+def test_the_operators_site_asks_for_no_password_itself_and_fewer_proxies_are_no_error(
+    client: Client, member: User, settings: Any
+) -> None:
     settings.ALLAUTH_TRUSTED_PROXY_COUNT = 3
+    site = client.post("/admin/login/", {"username": member.email, "password": PASSWORD})
+    is_in = "_auth_user_id" in client.session
 
-    answer = client.post(
-        LOGIN, {"login": member.email, "password": PASSWORD}, headers={"X-Forwarded-For": "1.2.3.4"}
-    )
+    form = {"login": member.email, "password": PASSWORD}
+    page = client.post(LOGIN, form, headers={"X-Forwarded-For": "1.2.3.4"})
 
-    assert answer.status_code == 302
-
-
-@pytest.mark.usefixtures("clean_cache")
-def test_the_operators_site_asks_for_no_password_itself(client: Client, member: User) -> None:
-    answer = client.post("/admin/login/", {"username": member.email, "password": PASSWORD})
-
-    assert answer.status_code == 302
-    assert answer.url.startswith(LOGIN)
-    assert "_auth_user_id" not in client.session
+    assert (site.status_code, is_in, page.status_code) == (302, False, 302)
+    assert site.url.startswith(LOGIN)
 
 
 @pytest.mark.usefixtures("clean_cache")
-def test_guessed_tokens_are_slowed_by_address_and_good_ones_are_not(caller: Caller) -> None:
+def test_guessed_tokens_and_invitations_are_slowed_by_address_and_good_tokens_are_not(
+    client: Client, caller: Caller
+) -> None:
     new = NewToken(name="laptop")
     good = Api(token=create_token(caller=caller, new=new, now=datetime.now(UTC)).text)
-    wrong = Api(token="crn_pat_" + "x" * 38)
+    wrong, times = Api(token="crn_pat_" + "x" * 38), range(2 * GUESSES + 1)
 
-    answers = [wrong.get("me", X_Forwarded_For=f"1.1.1.{n}") for n in range(2 * GUESSES + 1)]
-
-    assert {answer.status_code for answer in answers[:GUESSES]} == {401}
-    refused = next(answer for answer in answers if answer.status_code == 429)
-    assert 0 < int(refused["Retry-After"]) <= 60
+    for status, answers in (
+        (401, [wrong.get("me", X_Forwarded_For=f"1.1.1.{n}") for n in times]),
+        (404, [client.get(f"/invite/guess-{n}") for n in times]),
+    ):
+        assert {answer.status_code for answer in answers[:GUESSES]} == {status}
+        refused = next(answer for answer in answers if answer.status_code == 429)
+        assert 0 < int(refused["Retry-After"]) <= 60
     assert good.get("me").status_code == 200
-
-
-@pytest.mark.usefixtures("clean_cache")
-def test_guessed_invitations_are_slowed(client: Client, db: None) -> None:
-    answers = [client.get(f"/invite/guess-{n}") for n in range(2 * GUESSES + 1)]
-
-    assert {answer.status_code for answer in answers[:GUESSES]} == {404}
-    refused = next(answer for answer in answers if answer.status_code == 429)
-    assert 0 < int(refused["Retry-After"]) <= 60
 
 
 @pytest.mark.parametrize(

@@ -30,20 +30,18 @@ def code() -> str:
     return auth.format_hotp_value(auth.hotp_value(SECRET, int(time.time()) // 30))
 
 
-def test_the_password_alone_does_not_sign_in(client: Client, guarded: User) -> None:
-    response = client.post(SIGN_IN, {"login": guarded.email, "password": PASSWORD})
+def test_the_password_alone_does_not_sign_in_and_the_code_does(
+    client: Client, guarded: User
+) -> None:
+    first = client.post(SIGN_IN, {"login": guarded.email, "password": PASSWORD})
+    is_in = "_auth_user_id" in client.session
 
-    assert response.url == SECOND
-    assert "_auth_user_id" not in client.session
+    second = client.post(SECOND, {"code": code()})
 
-
-def test_the_code_signs_in(client: Client, guarded: User) -> None:
-    client.post(SIGN_IN, {"login": guarded.email, "password": PASSWORD})
-
-    response = client.post(SECOND, {"code": code()})
-
-    assert response.url == "/o/acme/"
+    assert (first.url, is_in, second.url) == (SECOND, False, "/o/acme/")
     assert client.session["_auth_user_id"] == str(guarded.id)
+    stored = Authenticator.objects.values_list("data", flat=True).get(type="totp")
+    assert SECRET not in repr(stored)
 
 
 def test_codes_are_not_guessed(client: Client, guarded: User) -> None:
@@ -54,10 +52,6 @@ def test_codes_are_not_guessed(client: Client, guarded: User) -> None:
     client.post(SECOND, {"code": code()})
 
     assert "_auth_user_id" not in client.session
-
-
-def test_the_secret_is_not_stored_in_clear(guarded: User) -> None:
-    assert SECRET not in repr(Authenticator.objects.values_list("data", flat=True).get(type="totp"))
 
 
 @pytest.mark.django_db

@@ -80,16 +80,3 @@ def test_bad_input_is_refused_with_its_place(api: Api) -> None:
         assert refused.status_code == 422, refused.content
         assert [one["pointer"] for one in refused.json()["errors"]] == [pointer]
         assert refused.json()["hint"]
-
-
-def test_what_no_text_can_hold_is_not_readable(api: Api) -> None:
-    for refused in (_plan(api, plan="a\x00b"), _diff(api, diff=f"{DIFF}\ud800")):
-        assert refused.status_code == 400
-
-
-def test_a_body_of_more_than_a_mebibyte_is_too_large(api: Api) -> None:
-    assert _diff(api, diff=DIFF + " " * 1_100_000).status_code == 413
-
-
-def test_a_token_that_may_not_read_is_refused(api: Api) -> None:
-    assert Api(token="crn_pat_" + "0" * 38).post("checks/plan", {}).status_code == 401

@@ -40,13 +40,15 @@ def _approve(browser: Client, codes: dict[str, Any], **form: Any) -> Any:
     return browser.post("/device", sent)
 
 
-def test_codes_are_given_as_the_rfc_says() -> None:
+def test_codes_are_given_as_the_rfc_says_and_their_program_waits_and_slows_down() -> None:
     codes = _asked()
+    told = [_fetch(codes).json()["code"] for _ in range(3)]
 
     assert (codes["expires_in"], codes["interval"]) == (600, 5)
     assert codes["verification_uri"].endswith("/device")
     assert codes["verification_uri_complete"].endswith(f"/device?code={codes['user_code']}")
     assert len(codes["device_code"]) > 40
+    assert told == ["authorization_pending", "slow_down", "slow_down"]
 
 
 def test_who_was_approved_fetches_a_token_once(browser: Client, caller: Caller) -> None:
@@ -80,23 +82,6 @@ def test_answer_that_was_lost_is_told_again_and_leaves_no_token_that_nobody_hold
     assert _fetch(codes).json()["code"] == "expired_token"
 
 
-def test_token_that_was_revoked_is_not_told_again(browser: Client, owner: User) -> None:
-    codes = _asked()
-    _approve(browser, codes)
-    _fetch(codes)
-    Token.objects.filter(user=owner).update(revoked_at=NOW)
-
-    assert _fetch(codes).json()["code"] == "expired_token"
-
-
-def test_before_a_decision_it_is_told_to_wait_and_to_slow_down() -> None:
-    codes = _asked()
-
-    told = [_fetch(codes).json()["code"] for _ in range(3)]
-
-    assert told == ["authorization_pending", "slow_down", "slow_down"]
-
-
 def test_who_was_refused_is_told_so_and_stays_refused(browser: Client) -> None:
     codes = _asked()
 
@@ -108,39 +93,35 @@ def test_who_was_refused_is_told_so_and_stays_refused(browser: Client) -> None:
     assert _fetch(codes).json()["code"] == "access_denied"
 
 
-def test_a_code_that_nobody_gave_out_or_that_ended_is_expired() -> None:
+def test_a_code_that_nobody_gave_out_or_whose_token_ended_is_expired(
+    browser: Client, owner: User
+) -> None:
     codes = _asked()
+    _approve(browser, codes)
+    _fetch(codes)
+    Token.objects.filter(user=owner).update(revoked_at=NOW)
+    revoked = _fetch(codes)
     cache.clear()
 
-    answers = [_fetch(codes), _fetch({"device_code": "x" * 43})]
+    answers = [revoked, _fetch(codes), _fetch({"device_code": "x" * 43})]
 
-    assert [one.status_code for one in answers] == [400, 400]
-    assert {one.json()["code"] for one in answers} == {"expired_token"}
-
-
-def test_opening_a_link_decides_nothing(browser: Client) -> None:
-    codes = _asked()
-
-    browser.get("/device", {"code": codes["user_code"], "org": "acme", "verb": "approve"})
-    browser.get("/device", {"code": codes["user_code"], "org": "acme", "verb": "refuse"})
-
-    assert _fetch(codes).json()["code"] == "authorization_pending"
+    assert {(one.status_code, one.json()["code"]) for one in answers} == {(400, "expired_token")}
 
 
-def test_another_site_cannot_decide(owner: User) -> None:
+def test_neither_a_link_nor_another_site_nor_somebody_who_is_not_signed_in_decides(
+    browser: Client, owner: User
+) -> None:
     codes = _asked()
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(owner, backend="allauth.account.auth_backends.AuthenticationBackend")
 
-    assert _approve(strict, codes).status_code == 403
+    for verb in ("approve", "refuse"):
+        browser.get("/device", {"code": codes["user_code"], "org": "acme", "verb": verb})
+    forged, nobody = _approve(strict, codes), Client().get("/device", {"code": "BCDF-GHJK"})
+
+    assert (forged.status_code, nobody.status_code) == (403, 302)
+    assert nobody["Location"].startswith("/login/?next=/device%3Fcode")
     assert _fetch(codes).json()["code"] == "authorization_pending"
-
-
-def test_nobody_decides_without_signing_in() -> None:
-    answer = Client().get("/device", {"code": "BCDF-GHJK"})
-
-    assert answer.status_code == 302
-    assert answer["Location"].startswith("/login/?next=/device%3Fcode")
 
 
 def test_the_token_is_bound_to_the_projects_that_were_chosen(
@@ -170,66 +151,52 @@ def test_no_more_is_lent_than_the_person_has(
     assert _fetch(codes).json()["code"] == "authorization_pending"
 
 
-def test_who_left_before_the_token_was_fetched_has_lent_nothing(
+def test_who_left_or_may_less_than_at_approval_has_lent_nothing(
     browser: Client, owner: User, organization: Organization
 ) -> None:
-    codes = _asked()
-    _approve(browser, codes)
-    Membership.objects.filter(user=owner, organization=organization).delete()
+    membership = Membership.objects.filter(user=owner, organization=organization)
+    narrowed, gone = _asked(), _asked()
+    for codes in (narrowed, gone):
+        _approve(browser, codes, scope=["write"])
 
-    assert _fetch(codes).json()["code"] == "access_denied"
+    membership.update(role=Role.VIEWER)
+    told = [_fetch(narrowed).json()["code"]]
+    membership.delete()
+    told.append(_fetch(gone).json()["code"])
 
-
-def test_who_may_less_than_at_approval_has_lent_nothing(
-    browser: Client, owner: User, organization: Organization
-) -> None:
-    codes = _asked()
-    _approve(browser, codes, scope=["write"])
-    Membership.objects.filter(user=owner, organization=organization).update(role=Role.VIEWER)
-
-    assert _fetch(codes).json()["code"] == "access_denied"
+    assert told == ["access_denied", "access_denied"]
     assert not Token.objects.filter(user=owner).exists()
 
 
-def test_a_person_guesses_codes_a_few_times_a_minute_from_everywhere(browser: Client) -> None:
+def test_a_person_guesses_codes_a_few_times_a_minute_from_everywhere_and_then_in_vain(
+    browser: Client,
+) -> None:
     codes = _asked()
     answers = [
         browser.get("/device", {"code": "BCDFGHJK"}, REMOTE_ADDR=f"203.0.113.{number}").status_code
         for number in range(2 * TRIES + 1)  # a minute may end between two
     ]
 
-    assert answers[:TRIES] == [404] * TRIES
-    assert set(answers) == {404, 429}
-    assert codes["user_code"] not in repr(answers)
-
-
-def test_a_right_guess_after_too_many_wrong_ones_is_none(browser: Client) -> None:
-    codes = _asked()
-    wrong = [browser.get("/device", {"code": "BCDFGHJK"}) for _ in range(2 * TRIES + 1)]
-
     right = browser.get("/device", {"code": codes["user_code"]})
     approved = _approve(browser, codes)
 
-    assert wrong[-1].status_code == 429
+    assert answers[:TRIES] == [404] * TRIES
+    assert set(answers) == {404, 429}
     assert (right.status_code, approved.status_code) == (429, 429)
     assert b"cairn on laptop" not in right.content
     assert _fetch(codes).json()["code"] == "authorization_pending"
 
 
-def test_who_asks_for_codes_without_end_is_slowed() -> None:
+def test_what_a_program_calls_itself_is_looked_at_and_who_asks_without_end_is_slowed() -> None:
+    names = ("", "   ", "x" * 81, "a\u202eb", "password=hunter2-is-my-secret")
+
+    refused = {Api().post("device/code", {"client": name}).status_code for name in names}
     answers = {
         Api().post("device/code", {"client": "x"}).status_code for _ in range(2 * GUESSES + 1)
     }
 
+    assert refused == {422}
     assert answers == {200, 429}
-
-
-def test_what_a_program_calls_itself_is_looked_at() -> None:
-    names = ("", "   ", "x" * 81, "a\u202eb", "password=hunter2-is-my-secret")
-
-    answers = {name: Api().post("device/code", {"client": name}).status_code for name in names}
-
-    assert set(answers.values()) == {422}
 
 
 def test_neither_codes_nor_tokens_lie_in_the_store(browser: Client, caller: Caller) -> None:

@@ -169,28 +169,25 @@ def test_what_is_pinned_is_given_to_everybody(programs: Programs) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sent", "pointer"),
+    ("sent", "pointers"),
     [
-        ({"control_percent": -1}, "/control_percent"),
-        ({"passive_percent": 51}, "/passive_percent"),
-        ({"withheld_percent": "10"}, "/withheld_percent"),
-        ({"enabled": 1}, "/enabled"),
-        ({"control_percent": 50, "passive_percent": 45}, "/passive_percent"),
-        ({"shares": 3}, "/shares"),
+        ({}, []),
+        ({"control_percent": -1}, ["/control_percent"]),
+        ({"passive_percent": 51}, ["/passive_percent"]),
+        ({"withheld_percent": "10"}, ["/withheld_percent"]),
+        ({"enabled": 1}, ["/enabled"]),
+        ({"control_percent": 50, "passive_percent": 45}, ["/passive_percent"]),
+        ({"shares": 3}, ["/shares"]),
     ],
 )
 def test_wrong_shares_are_refused_by_name(
-    programs: Programs, sent: dict[str, Any], pointer: str
+    programs: Programs, sent: dict[str, Any], pointers: list[str]
 ) -> None:
     answer = programs.switch(**sent)
 
     assert answer.status_code == 422
-    assert [one["pointer"] for one in answer.json()["errors"]] == [pointer]
+    assert [one["pointer"] for one in answer.json().get("errors", ())] == pointers
     assert programs.api.get("projects/shop/experiments").json()["control_percent"] == 5.0
-
-
-def test_nothing_to_change_is_refused(programs: Programs) -> None:
-    assert programs.switch().status_code == 422
 
 
 def test_only_who_manages_projects_compares_and_strangers_see_nothing(

@@ -26,8 +26,10 @@ from memory.sessions.event_parsing import Reason
 from tests.support.goals import Scale
 from tests.support.live import committed, running
 
-SAME_FIELDS = (  # those of create_memory, search and list_memories; in full by name
+SAME_FIELDS = (  # those of other calls, as of create_memory and search; in full by name
     "create_memories", "edit_memory", "context", "recall_file", "about_entity", "list_similar",
+    "timeline", "correct_memory", "begin_import", "check_diff", "roll_back", "rename_team",
+    "add_team_member", "remove_team_member", "reject_memory", "snooze_memory", "list_sessions",
 )  # fmt: skip
 LONGEST_RUN = 1_800.0  # seconds after which the long form begins no further round
 

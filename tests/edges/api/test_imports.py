@@ -54,14 +54,3 @@ def test_what_cannot_be_read_is_refused_with_its_place_and_larger_than_one_body_
     assert (unread.status_code, large.status_code) == (422, 422)
     assert unread.json()["errors"][0]["pointer"] == "/file"
     assert "No statement" in large.json()["detail"]
-
-
-def test_others_do_not_find_an_import(api: Api, other_api: Api, member_api: Api) -> None:
-    mine = api.call("POST", f"{ADDRESS}&scope=personal", RULES).json()["id"]
-
-    for stranger in (other_api, member_api):
-        for path in ("", "/rows"):
-            assert stranger.get(f"imports/{mine}{path}").status_code == 404
-        for verb in ("undo", "cancel"):
-            assert stranger.post(f"imports/{mine}/{verb}").status_code == 404
-        assert stranger.get("imports").json()["items"] == []

@@ -92,17 +92,6 @@ def test_a_bulk_can_be_sent_as_lines_and_a_fault_in_one_stores_nothing(api: Api)
     assert len(api.get("memories?project=shop").json()["items"]) == 3
 
 
-def test_pages_hold_everything_once(api: Api) -> None:
-    sent = {api.remember(text, type="fact")["id"] for text in OTHERS}
-
-    first = api.get("memories?limit=2&project=shop").json()
-    second = api.get(f"memories?limit=2&project=shop&cursor={first['next_cursor']}").json()
-
-    assert {one["id"] for one in first["items"] + second["items"]} == sent
-    assert len(first["items"]) == 2
-    assert second["next_cursor"] is None
-
-
 def test_a_list_can_be_narrowed(api: Api) -> None:
     api.remember()
     api.remember(OTHERS[1], type="fact", tags=["disk"])

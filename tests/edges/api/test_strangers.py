@@ -4,7 +4,7 @@ import hashlib
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 
@@ -81,21 +81,6 @@ def test_foreign_is_as_if_it_did_not_exist(
             assert theirs[0] == 404
 
 
-def test_a_foreign_project_is_as_if_it_did_not_exist(api: Api, foreign: dict[str, str]) -> None:
-    for path in ("projects/{}", "memories?project={}", "changes?project={}"):
-        theirs = api.get(path.format(foreign["projects"]))
-        nothing = api.get(path.format(UUID(int=7)))
-        assert (theirs.status_code, theirs.json()["title"]) == (404, nothing.json()["title"])
-
-
-def test_nothing_is_written_into_a_foreign_project(api: Api, foreign: dict[str, str]) -> None:
-    sent = {"project": foreign["projects"], "content": "A statement that is long enough."}
-
-    assert api.post("memories", sent).status_code == 404
-    assert api.post("memories/bulk", {"memories": [sent]}).status_code == 404
-    assert api.post("search", {"query": "key", "project": sent["project"]}).status_code == 404
-
-
 def test_no_list_and_no_search_shows_what_is_foreign(api: Api, foreign: dict[str, str]) -> None:
     for path in LISTS:
         shown = api.get(path).content.decode()
@@ -104,13 +89,6 @@ def test_no_list_and_no_search_shows_what_is_foreign(api: Api, foreign: dict[str
 
     answer = api.post("search", {"query": CANARY, "threshold": 0, "limit": 100})
     assert answer.json()["results"] == []
-
-
-def test_the_same_statement_is_new_in_each_organization(api: Api, foreign: dict[str, str]) -> None:
-    answer = api.post("memories", {"project": "shop", "content": CANARY, "external_id": "x"})
-
-    assert answer.json()["outcome"] == "added"
-    assert answer.json()["memory"]["id"] not in foreign.values()
 
 
 def test_a_cursor_of_another_organization_is_no_cursor(api: Api, other_api: Api) -> None:
@@ -122,15 +100,6 @@ def test_a_cursor_of_another_organization_is_no_cursor(api: Api, other_api: Api)
 
     assert answer.status_code == 400
     assert answer.json()["errors"][0]["pointer"] == "/cursor"
-
-
-def test_personal_memories_stay_personal(api: Api, member_api: Api) -> None:
-    mine = api.remember(CANARY, scope="personal", project=None)
-
-    assert member_api.get(f"memories/{mine['id']}").status_code == 404
-    assert "Canary" not in member_api.get("memories").content.decode()
-    found = member_api.post("search", {"query": CANARY, "threshold": 0}).json()["results"]
-    assert mine["id"] not in [hit["memory"]["id"] for hit in found]
 
 
 def test_a_token_bound_to_a_project_reaches_nothing_else(api: Api) -> None:

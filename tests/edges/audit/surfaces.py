@@ -346,16 +346,3 @@ ADMIN: Final = {  # by the names of models
 ADMIN_OF_THE_INSTALLATION: Final = frozenset(  # Django's own log of the admin site tells of them
     {"accounts.plan", "account.emailaddress", "sites.site"}
 )
-
-JOBS: Final = {  # those that change memories, then those that make vectors, counts, mails anew
-    "memory.prove", "memory.consolidate", "memory.embed", "memory.embed_bulk", "memory.judge_added",
-    "memory.roll_back", "memory.run_import", "memory.synthesize",
-    "accounts.tell_leak", "graph.resolve", "memory.drop_vectors", "memory.enrich_entities",
-    "memory.index_search", "memory.join_names", "memory.observe", "memory.read_names",
-    "memory.refresh_lexicon", "memory.sort_topics", "memory.switch_model",
-}  # fmt: skip
-COMMANDS: Final = {  # those that write, then those of the installation
-    "bootstrap", "demo", "embed", "export_memories", "import_memories",
-    "audit", "doctor", "enrich_entities", "evaluate", "evaluate_extraction", "flush",
-    "index_search", "migrate", "migrate_tenants", "roles", "sort_topics",
-}  # fmt: skip

@@ -8,19 +8,19 @@ from accounts.errors import NotFound
 from accounts.models import Membership, Organization, User
 
 
-def test_an_owner_is_themselves_on_the_dashboard(caller: Caller, owner: User) -> None:
-    session = authentication.caller_from_session(user_id=owner.id, organization_slug="acme")
+def test_somebody_is_themselves_on_the_dashboard_and_a_viewer_only_reads(
+    caller: Caller, owner: User, member: User
+) -> None:
+    Membership.objects.filter(user=member).update(role=Role.VIEWER)
+
+    session, viewer = (
+        authentication.caller_from_session(user_id=one.id, organization_slug="acme")
+        for one in (owner, member)
+    )
 
     assert session == caller
     assert session.scopes == ALL_SCOPES
-
-
-def test_a_viewer_only_reads(organization: Organization, member: User) -> None:
-    Membership.objects.filter(user=member).update(role=Role.VIEWER)
-
-    session = authentication.caller_from_session(user_id=member.id, organization_slug="acme")
-
-    assert (session.role, session.scopes) == (Role.VIEWER, frozenset({TokenScope.READ}))
+    assert (viewer.role, viewer.scopes) == (Role.VIEWER, frozenset({TokenScope.READ}))
 
 
 def test_a_foreign_organization_is_answered_like_none(owner: User, stranger: User) -> None:
@@ -34,15 +34,14 @@ def test_a_foreign_organization_is_answered_like_none(owner: User, stranger: Use
     assert len(set(refusals)) == 1
 
 
-def test_an_unfinished_organization_is_not_there(organization: Organization, owner: User) -> None:
-    Organization.objects.filter(pk=organization.pk).update(ready=False)
-
-    with pytest.raises(NotFound):
-        authentication.caller_from_session(user_id=owner.id, organization_slug="acme")
-
-
-def test_a_disabled_account_has_no_session(owner: User) -> None:
-    User.objects.filter(pk=owner.pk).update(is_active=False)
+@pytest.mark.parametrize("ending", ["account", "organization"])
+def test_a_disabled_account_and_an_unfinished_organization_have_no_session(
+    organization: Organization, owner: User, ending: str
+) -> None:
+    if ending == "account":
+        User.objects.filter(pk=owner.pk).update(is_active=False)
+    else:
+        Organization.objects.filter(pk=organization.pk).update(ready=False)
 
     with pytest.raises(NotFound):
         authentication.caller_from_session(user_id=owner.id, organization_slug="acme")

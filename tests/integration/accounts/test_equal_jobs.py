@@ -79,25 +79,19 @@ def test_a_job_is_undone_with_its_cause_and_wakes_its_queue_after_commit(woken: 
     assert woken == [QUEUE]
 
 
-def test_a_queued_job_is_cancelled_and_can_be_tried_again() -> None:
+def test_a_queued_job_is_cancelled_and_tried_again_and_no_running_or_finished_one() -> None:
     job_id = enqueued()
     assert job_id is not None
 
     assert jobs.cancel(job_id=job_id)
     assert jobs.claim(queue=QUEUE, worker="w") is None
     assert jobs.retry(job_id=job_id)
-    assert claimed().id == job_id
-
-
-def test_a_running_or_finished_job_is_neither_cancelled_nor_retried() -> None:
-    enqueued()
     held = claimed()
-
-    assert not jobs.cancel(job_id=held.id)
-    assert not jobs.retry(job_id=held.id)
+    running = [jobs.cancel(job_id=job_id), jobs.retry(job_id=job_id)]
     jobs.finish(held=held, result={})
-    assert not jobs.cancel(job_id=held.id)
-    assert not jobs.retry(job_id=held.id)
+
+    assert held.id == job_id
+    assert [*running, jobs.cancel(job_id=job_id), jobs.retry(job_id=job_id)] == [False] * 4
 
 
 def test_nobody_else_cancels_or_retries(other_organization: Organization) -> None:
@@ -136,11 +130,8 @@ def test_old_finished_jobs_and_slots_are_forgotten_and_failed_ones_stay() -> Non
     assert not Slot.objects.exists()
 
 
-def test_an_unknown_job_is_not_enqueued() -> None:
+def test_an_unknown_job_and_one_of_no_organization_is_not_enqueued() -> None:
     with pytest.raises(KeyError), tenancy.unit():
         jobs.enqueue("memory.forget_everything", payload={})
-
-
-def test_a_job_needs_an_organization() -> None:
     with people.outside(), pytest.raises(tenancy.NoTenant), transaction.atomic():
         jobs.enqueue(NAME, payload={"x": str(uuid4())})

@@ -63,7 +63,9 @@ def test_a_row_that_may_not_stand_beside_another_stores_none(now: datetime) -> N
         assert Memory.objects.filter(audience=AUDIENCE).count() == 1
 
 
-def test_an_inserted_row_is_saved_again_as_a_change(now: datetime) -> None:
+def test_an_inserted_row_is_saved_again_as_a_change_and_no_rows_are_no_statement(
+    now: datetime,
+) -> None:
     row = memory(now, "3")
     with tenancy.unit():
         bulk_insert.insert_rows(rows=[row])
@@ -71,10 +73,6 @@ def test_an_inserted_row_is_saved_again_as_a_change(now: datetime) -> None:
         row.save(update_fields=["content"])
 
         assert Memory.objects.get(pk=row.pk).content == "changed"
-
-
-def test_no_rows_are_no_statement() -> None:
-    with CaptureQueriesContext(connection) as asked:
-        bulk_insert.insert_rows(rows=())
-
+        with CaptureQueriesContext(connection) as asked:
+            bulk_insert.insert_rows(rows=())
     assert asked.captured_queries == []

@@ -71,35 +71,29 @@ def _use(text: str, now: datetime) -> Caller:
     return caller_from_token(text=text, agent="", ip="", now=now)
 
 
-def test_a_token_keeps_working_and_is_stored_anew(
+def test_a_token_that_is_used_is_stored_anew_and_one_nobody_used_ends_with_its_pepper(
     caller: Caller, now: datetime, change: Change, forget: Change
 ) -> None:
-    issued = create_token(caller=caller, new=NewToken(name="laptop"), now=now)
-    before = Token.objects.get().digest
+    used, unused = (
+        create_token(caller=caller, new=NewToken(name=name), now=now) for name in ("a", "b")
+    )
+    before = Token.objects.get(name="a").digest
 
     change()
-    _use(issued.text, now)
+    _use(used.text, now)
     forget()
 
-    assert Token.objects.get().digest != before
-    assert _use(issued.text, now).token_id == issued.token.id
-
-
-def test_a_token_nobody_used_ends_with_its_pepper(
-    caller: Caller, now: datetime, change: Change, forget: Change
-) -> None:
-    issued = create_token(caller=caller, new=NewToken(name="laptop"), now=now)
-
-    change()
-    forget()
-
+    assert Token.objects.get(name="a").digest != before
+    assert _use(used.text, now).token_id == used.token.id
     with pytest.raises(InvalidToken):
-        _use(issued.text, now)
+        _use(unused.text, now)
 
 
-def test_a_session_keeps_working_and_is_stored_anew(
-    browser: Client, change: Change, forget: Change
+def test_a_session_that_is_used_is_stored_anew_and_another_ends_with_its_secrets(
+    browser: Client, member: User, change: Change, forget: Change
 ) -> None:
+    unused = Client()
+    unused.force_login(member, backend="allauth.account.auth_backends.AuthenticationBackend")
     before = _sessions()
 
     change()
@@ -109,13 +103,7 @@ def test_a_session_keeps_working_and_is_stored_anew(
 
     assert (first.status_code, second.status_code) == (200, 200)
     assert (len(before - _sessions()), len(_sessions() - before)) == (1, 1)
-
-
-def test_a_session_ends_with_its_secrets(browser: Client, change: Change, forget: Change) -> None:
-    change()
-    forget()
-
-    assert browser.get("/me").status_code == 302
+    assert unused.get("/me").status_code == 302
 
 
 def test_a_socket_that_only_looks_ends_no_session(
@@ -145,32 +133,22 @@ def test_an_invitation_keeps_working(
         invitation_offer(secret=secret, now=now)
 
 
-def test_a_second_factor_keeps_working(member: User, change: Change) -> None:
+def test_a_second_factor_a_reset_link_and_a_cursor_keep_working(
+    caller: Caller, member: User, change: Change, forget: Change
+) -> None:
     totp.TOTP.activate(member, SECRET)
-
-    change()
-
-    stored = Authenticator.objects.get(type="totp").data["secret"]
-    assert SecondFactorAdapter().decrypt(stored) == SECRET
-
-
-def test_a_reset_link_keeps_working(member: User, change: Change, forget: Change) -> None:
     key = default_token_generator.make_token(member)
-
-    change()
-
-    assert default_token_generator.check_token(member, key)
-    forget()
-    assert not default_token_generator.check_token(member, key)
-
-
-def test_a_cursor_keeps_working(caller: Caller, change: Change) -> None:
     endpoint = next(one for one in ENDPOINTS if one.paged)
     sealed = parsing.seal(inner="7", endpoint=endpoint, caller=caller)
 
     change()
 
+    stored = Authenticator.objects.get(type="totp").data["secret"]
+    assert SecondFactorAdapter().decrypt(stored) == SECRET
+    assert default_token_generator.check_token(member, key)
     assert parsing.open_sealed(text=sealed, endpoint=endpoint, caller=caller) == "7"
+    forget()
+    assert not default_token_generator.check_token(member, key)
 
 
 def test_sessions_are_of_our_own_store() -> None:

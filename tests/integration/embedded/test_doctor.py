@@ -1,7 +1,7 @@
 """Each check says what is wrong and how to mend it (config.health, manage.py doctor)."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +28,22 @@ def reader_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path / "library"))
 
 
-def test_running_database_is_well() -> None:
-    finding = health.check_database()
+def test_what_is_well_is_told_so(organization: Organization, now: datetime) -> None:
+    Slot.objects.create(name="sweep", starts_at=now)
+    checks = (
+        health.check_database,
+        health.check_migrations,
+        health.check_tenants,
+        health.check_beat,
+        health.check_quarantine,
+        health.check_wall,
+    )
 
-    assert finding.ok
-    assert finding.detail.startswith("PostgreSQL 18 with pgvector 0.8")
+    found = {check.__name__.removeprefix("check_"): check() for check in checks}
+
+    assert [finding for finding in found.values() if not finding.ok] == []
+    assert found["database"].detail.startswith("PostgreSQL 18 with pgvector 0.8")
+    assert found["wall"].detail == "row-level security holds for the role cairn_app"
 
 
 def test_database_that_is_away_is_told_with_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,12 +74,6 @@ def test_too_old_servers_are_told(version: int, vector: str, said: str) -> None:
     assert finding.detail == said
 
 
-def test_the_wall_holds_for_the_role_of_the_application() -> None:
-    assert health.check_wall() == health.Check(
-        name="wall", ok=True, detail="row-level security holds for the role cairn_app"
-    )
-
-
 @pytest.mark.parametrize(
     ("powers", "said"),
     [
@@ -87,25 +92,15 @@ def test_a_role_that_could_pass_the_wall_is_told(powers: dict[str, Any], said: s
     assert "manage.py roles" in finding.fix
 
 
-def test_shared_tables_are_up_to_date() -> None:
-    assert health.check_migrations().ok
-
-
-def test_organization_that_is_behind_is_told(organization: Organization) -> None:
-    assert health.check_tenants().ok
-
+def test_organization_that_is_behind_and_a_clock_that_never_ran_are_told(
+    organization: Organization,
+) -> None:
     Organization.objects.filter(pk=organization.pk).update(schema_version=0)
 
     finding = health.check_tenants()
     assert "1 organizations are behind" in finding.detail
     assert finding.fix == "Run: manage.py migrate_tenants"
-
-
-def test_clock_is_well_when_it_has_just_run(now: Any) -> None:
     assert health.check_beat().detail == "no scheduled job has ever run"
-    Slot.objects.create(name="sweep", starts_at=now)
-
-    assert health.check_beat().ok
 
 
 def queued(organization: Organization, **given: Any) -> None:
@@ -131,7 +126,6 @@ def test_jobs_that_wait_or_are_late_are_told(
 
 
 def test_jobs_put_aside_are_told_to_a_person_only(organization: Organization) -> None:
-    assert health.check_quarantine().ok
     queued(organization, run_after=Now(), state="quarantined")
 
     assert health.check_quarantine().detail == "1 jobs were put aside"
@@ -148,35 +142,18 @@ def test_redis_that_is_away_is_told_and_no_worker_is_asked_for(settings: Any) ->
     assert found["worker"].detail == "it cannot be asked without Redis"
 
 
-def test_missing_models_are_told(settings: Any, tmp_path: Path) -> None:
-    settings.CAIRN_PROVIDERS = {"models_dir": tmp_path}
-
-    finding = health.check_weights()
-
-    assert not finding.ok
-    assert f"--into {tmp_path}" in finding.fix
-
-
-def test_a_reader_of_names_that_is_not_installed_is_no_fault(
+def test_missing_models_are_told_and_a_reader_of_names_only_where_its_bytes_are_others(
     tmp_path: Path, settings: Any, reader_library: None
 ) -> None:
     settings.CAIRN_PROVIDERS = {**settings.CAIRN_PROVIDERS, "models_dir": tmp_path}
-
-    finding = health.check_name_reader()
-
-    assert finding.ok
-    assert "the extra is not installed (make ner)" in finding.detail
-
-
-def test_a_reader_of_names_of_other_bytes_is_told(
-    tmp_path: Path, settings: Any, reader_library: None
-) -> None:
+    weights, not_installed = health.check_weights(), health.check_name_reader()
     settings.CAIRN_PROVIDERS = {**settings.CAIRN_PROVIDERS, "models_dir": put_altered(tmp_path)}
+    altered = health.check_name_reader()
 
-    finding = health.check_name_reader()
-
-    assert not finding.ok
-    assert finding.fix.endswith("and run: make ner")
+    assert (weights.ok, not_installed.ok, altered.ok) == (False, True, False)
+    assert f"--into {tmp_path}" in weights.fix
+    assert "the extra is not installed (make ner)" in not_installed.detail
+    assert altered.fix.endswith("and run: make ner")
 
 
 @pytest.fixture
@@ -196,23 +173,16 @@ def test_rules_about_secrets_that_cannot_be_read_are_told() -> None:
     assert "folder of the models" in finding.fix
 
 
-def test_short_and_equal_secrets_are_told(settings: Any) -> None:
+def test_wrong_secrets_plain_http_and_a_full_disk_are_told(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings.SECRET_KEY = settings.TOKEN_PEPPER = "x" * 40
     assert health.check_secrets().detail == "both are the same text"
-
     settings.SECRET_KEY = "short"
     assert health.check_secrets().detail == "one has only 5 characters"
-
-
-def test_sign_in_over_plain_http_is_told(settings: Any) -> None:
     settings.BASE_URL = "http://cairn.example.org"
-
     assert "in the clear" in health.check_address().detail
-
-
-def test_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(health, "LEAST_FREE_BYTES", 10**18)
-
     assert not health.check_disk().ok
 
 

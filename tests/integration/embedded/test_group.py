@@ -92,16 +92,6 @@ def test_program_that_does_not_exist_is_named(group: Group, make_child: MakeChil
         group.add(child)
 
 
-def test_stop_ends_every_child(group: Group, make_child: MakeChild) -> None:
-    children = [make_child(FOREVER, name=name) for name in ("postgres", "redis", "worker", "web")]
-    for child in children:
-        group.add(child)
-
-    group.stop()
-
-    assert [child.child for child in children] == [None] * 4
-
-
 def test_child_that_ignores_sigterm_is_killed(
     group: Group, make_child: MakeChild, printed: io.StringIO
 ) -> None:
@@ -114,7 +104,7 @@ def test_child_that_ignores_sigterm_is_killed(
     assert child.returncode == -signal.SIGKILL
 
 
-def test_web_is_stopped_before_the_database(
+def test_stop_ends_every_child_and_web_before_the_database(
     group: Group, make_child: MakeChild, printed: io.StringIO
 ) -> None:
     text = (
@@ -122,14 +112,16 @@ def test_web_is_stopped_before_the_database(
         "signal.signal(signal.SIGTERM, lambda *_: (os.write(1, b'bye\\n'), os._exit(0)))\n"
         "print('up', flush=True)\ntime.sleep(600)"
     )
-    for name in ("postgres", "beat", "web"):
-        group.add(make_child(text, name=name))
-    turn_until(group, lambda: printed.getvalue().count("up") == 3)
+    children = [make_child(text, name=name) for name in ("postgres", "redis", "beat", "web")]
+    for child in children:
+        group.add(child)
+    turn_until(group, lambda: printed.getvalue().count("up") == 4)
 
     group.stop()
 
     said = [line.split()[0] for line in printed.getvalue().splitlines() if "bye" in line]
-    assert said == ["web", "beat", "postgres"]
+    assert said == ["web", "beat", "redis", "postgres"]
+    assert [child.child for child in children] == [None] * 4
 
 
 def test_request_to_stop_ends_the_watch(group: Group) -> None:

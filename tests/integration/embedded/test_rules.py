@@ -48,28 +48,23 @@ def test_busy_port_says_the_way_out() -> None:
             startup.check_free(host="127.0.0.1", port=port)
 
 
-def test_host_that_is_not_ours_is_refused() -> None:
+def test_host_that_is_not_ours_is_refused_and_the_printed_one_is_one_a_browser_can_open() -> None:
     with pytest.raises(StartError, match="correct CAIRN_HOST"):
         startup.check_free(host="192.0.2.1", port=8000)
 
-
-def test_address_to_print_is_one_a_browser_can_open() -> None:
     assert startup.base_url(host="0.0.0.0", port=8000) == "http://127.0.0.1:8000"
     assert startup.base_url(host="::", port=8000) == "http://[::1]:8000"
 
 
-def test_secrets_are_made_once_and_private(tmp_path: Path) -> None:
+def test_secrets_are_made_once_and_a_second_start_over_the_folder_is_refused(
+    tmp_path: Path,
+) -> None:
     folder = home.prepare(root=tmp_path / "var")
 
     first = home.load_secrets(home=folder)
 
     assert home.load_secrets(home=folder) == first
     assert (folder.root / "secrets.json").stat().st_mode & 0o777 == 0o600
-
-
-def test_second_start_over_a_held_folder_is_refused(tmp_path: Path) -> None:
-    folder = home.prepare(root=tmp_path)
-
     with (
         home.held(home=folder),
         pytest.raises(HomeError, match=f"already runs over .*process {os.getpid()}"),
@@ -105,18 +100,14 @@ def test_children_learn_addresses_and_secrets() -> None:
     assert environment["CAIRN_TOKEN_PEPPER"] == "p" * 40
 
 
-def test_credentials_follow_the_address(tmp_path: Path) -> None:
+def test_credentials_follow_the_address_and_lost_ones_are_told(tmp_path: Path) -> None:
     folder = home.Home(root=tmp_path)
-    kept = dict.fromkeys(startup.FIELDS, "x")
-    folder.credentials.write_text(json.dumps(kept))
+    with pytest.raises(StartError, match="missing or damaged"):
+        startup.publish_credentials(home=folder, url="http://127.0.0.1:8000")
+    folder.credentials.write_text(json.dumps(dict.fromkeys(startup.FIELDS, "x")))
 
     fields = startup.publish_credentials(home=folder, url="http://127.0.0.1:9000")
 
     assert fields["url"] == "http://127.0.0.1:9000"
     assert json.loads(folder.credentials.read_text()) == fields
     assert folder.credentials.stat().st_mode & 0o777 == 0o600
-
-
-def test_lost_credentials_are_told(tmp_path: Path) -> None:
-    with pytest.raises(StartError, match="missing or damaged"):
-        startup.publish_credentials(home=home.Home(root=tmp_path), url="http://127.0.0.1:8000")

@@ -113,66 +113,35 @@ def passable_folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-def test_servers_offer_what_the_product_needs(home: Path) -> None:
+def test_servers_offer_what_the_product_needs_to_a_role_that_owns_nothing(home: Path) -> None:
     with serving(home) as served, psycopg.connect(served.database_url) as connection:
         vector = connection.execute("select '[1,2]'::halfvec(2)::text").fetchone()
         settings = connection.execute(
             "select current_setting('fsync'), current_setting('max_locks_per_transaction'),"
             " current_setting('listen_addresses')"
         ).fetchone()
+        powers = connection.execute(
+            "select rolsuper, rolbypassrls, rolcreatedb, rolcreaterole, rolreplication"
+            " from pg_roles where rolname = current_user"
+        ).fetchone()
 
         assert vector == ("[1,2]",)
         assert settings == ("on", "512", "")
         assert redis.from_url(served.redis_url).ping()
+        assert powers == (False, False, False, False, False)
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("create table mine (word text)")
 
 
-def test_killed_database_comes_back_with_its_rows(home: Path) -> None:
+def test_killed_servers_come_back_with_their_rows_and_a_second_start_is_refused(home: Path) -> None:
     with serving(home) as served:
         write_row(served)
         before = count_rows(served)
 
         os.kill(served.database_pid, signal.SIGKILL)
         served.await_said("postgres is back")
-
-        assert count_rows(served) == before
-
-
-def test_killed_queue_server_comes_back(home: Path) -> None:
-    with serving(home) as served:
         os.kill(int((home / "redis" / "valkey.pid").read_text()), signal.SIGKILL)
         served.await_said("redis is back")
-
-        assert redis.from_url(served.redis_url).ping()
-
-
-def test_nothing_outlives_a_killed_supervisor_and_nothing_is_lost(home: Path) -> None:
-    served = serve(home)
-    write_row(served)
-    before = count_rows(served)
-
-    served.process.kill()
-    served.process.communicate(timeout=END_SECONDS)
-
-    with serving(home) as again:
-        assert count_rows(again) == before
-
-
-def test_everything_killed_at_once_loses_nothing(home: Path) -> None:
-    served = serve(home)
-    write_row(served)
-    before = count_rows(served)
-
-    served.process.send_signal(signal.SIGSTOP)
-    os.kill(served.database_pid, signal.SIGKILL)
-    served.process.kill()
-    served.process.communicate(timeout=END_SECONDS)
-
-    with serving(home) as again:
-        assert count_rows(again) == before
-
-
-def test_second_start_over_the_same_folder_is_refused(home: Path) -> None:
-    with serving(home):
         refused = subprocess.run(
             [*MODULE, "servers"],
             env=clean_environment(home, {}),
@@ -184,9 +153,27 @@ def test_second_start_over_the_same_folder_is_refused(home: Path) -> None:
             timeout=END_SECONDS,
         )
 
+        assert count_rows(served) == before
+        assert redis.from_url(served.redis_url).ping()
     assert refused.returncode == 1
     assert "already runs over" in refused.stderr
     assert "Traceback" not in refused.stderr
+
+
+@pytest.mark.parametrize("is_all", [False, True], ids=["the supervisor", "everything at once"])
+def test_what_is_killed_leaves_nothing_behind_and_loses_nothing(home: Path, is_all: bool) -> None:
+    served = serve(home)
+    write_row(served)
+    before = count_rows(served)
+
+    if is_all:
+        served.process.send_signal(signal.SIGSTOP)
+        os.kill(served.database_pid, signal.SIGKILL)
+    served.process.kill()
+    served.process.communicate(timeout=END_SECONDS)
+
+    with serving(home) as again:
+        assert count_rows(again) == before
 
 
 def test_end_of_input_stops_the_servers(home: Path) -> None:
@@ -205,34 +192,16 @@ def test_given_addresses_start_no_server(tmp_path: Path) -> None:
         assert not (tmp_path / "postgres").exists()
 
 
-def test_the_application_owns_nothing_and_makes_nothing(home: Path) -> None:
-    with serving(home) as served, psycopg.connect(served.database_url) as connection:
-        powers = connection.execute(
-            "select rolsuper, rolbypassrls, rolcreatedb, rolcreaterole, rolreplication"
-            " from pg_roles where rolname = current_user"
-        ).fetchone()
-
-        assert powers == (False, False, False, False, False)
-        with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            connection.execute("create table mine (word text)")
-
-
 @as_root
-def test_root_can_hand_the_database_to_another_user(passable_folder: Path) -> None:
-    with serving(passable_folder, CAIRN_PG_AS_USER="nobody") as served:
-        write_row(served)
-
-        assert count_rows(served) == 1
-        assert Path(f"/proc/{served.database_pid}").stat().st_uid != 0
-
-
-@as_root
-def test_folder_made_by_root_is_handed_over_and_taken_back(passable_folder: Path) -> None:
+def test_folder_made_by_root_is_handed_to_another_user_and_taken_back(
+    passable_folder: Path,
+) -> None:
     with serving(passable_folder) as served:
         write_row(served)
 
     with serving(passable_folder, CAIRN_PG_AS_USER="nobody") as switched:
         assert count_rows(switched) == 1
+        assert Path(f"/proc/{switched.database_pid}").stat().st_uid != 0
 
     with serving(passable_folder) as back:
         assert count_rows(back) == 1

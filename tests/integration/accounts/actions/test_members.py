@@ -26,65 +26,42 @@ def role_of(user: User) -> str:
     return Membership.objects.get(user=user).role
 
 
-def test_an_owner_changes_a_role(caller: Caller, member: User) -> None:
-    changed = change_role(caller=caller, user_id=member.id, role=Role.STEWARD)
+def test_an_owner_changes_a_role_and_leaves_when_there_is_another(
+    caller: Caller, owner: User, member: User, now: datetime
+) -> None:
+    with pytest.raises(LastOwner):
+        change_role(caller=caller, user_id=owner.id, role=Role.ADMIN)
+    with pytest.raises(LastOwner):
+        leave(caller=caller, now=now)
+    assert role_of(owner) == "owner"
 
-    assert (changed.role, role_of(member)) == (Role.STEWARD, "steward")
+    changed = change_role(caller=caller, user_id=member.id, role=Role.OWNER)
+    leave(caller=caller, now=now)
+
+    assert (changed.role, role_of(member)) == (Role.OWNER, "owner")
+    assert [person.user_id for person in members(caller=caller)] == [member.id]
 
 
-def test_an_admin_does_not_make_owners(admin_caller: Caller, member: User) -> None:
-    with pytest.raises(RoleNotSufficient):
-        change_role(caller=admin_caller, user_id=member.id, role=Role.OWNER)
-
-    assert role_of(member) == "member"
-
-
-def test_an_admin_does_not_touch_an_owner(admin_caller: Caller, owner: User, now: datetime) -> None:
-    with pytest.raises(RoleNotSufficient):
-        change_role(caller=admin_caller, user_id=owner.id, role=Role.MEMBER)
+def test_an_admin_neither_makes_owners_nor_touches_one(
+    admin_caller: Caller, owner: User, member: User, now: datetime
+) -> None:
+    for user, role in ((member, Role.OWNER), (owner, Role.MEMBER)):
+        with pytest.raises(RoleNotSufficient):
+            change_role(caller=admin_caller, user_id=user.id, role=role)
     with pytest.raises(RoleNotSufficient):
         remove_member(caller=admin_caller, user_id=owner.id, now=now)
 
-    assert role_of(owner) == "owner"
-
-
-def test_a_member_changes_no_role(member_caller: Caller, member: User) -> None:
-    with pytest.raises(RoleNotSufficient):
-        change_role(caller=member_caller, user_id=member.id, role=Role.MEMBER)
+    assert (role_of(member), role_of(owner)) == ("member", "owner")
 
 
 @pytest.mark.parametrize(
     "narrowed",
-    [{"scopes": frozenset({TokenScope.WRITE})}, {"bound_projects": (uuid4(),)}],
-    ids=["no admin scope", "bound to a project"],
+    [{"role": Role.MEMBER}, {"scopes": frozenset({TokenScope.WRITE})}, {"bound_projects": ()}],
+    ids=["a member", "no admin scope", "bound to a project"],
 )
-def test_a_narrowed_credential_of_an_owner_changes_no_role(
-    caller: Caller, member: User, narrowed: dict[str, object]
-) -> None:
+def test_others_change_no_role(caller: Caller, member: User, narrowed: dict[str, object]) -> None:
     with pytest.raises(RoleNotSufficient):
         change_role(caller=replace(caller, **narrowed), user_id=member.id, role=Role.VIEWER)
-
-
-def test_the_last_owner_is_not_demoted(caller: Caller, owner: User) -> None:
-    with pytest.raises(LastOwner):
-        change_role(caller=caller, user_id=owner.id, role=Role.ADMIN)
-
-    assert role_of(owner) == "owner"
-
-
-def test_the_last_owner_does_not_leave(caller: Caller, now: datetime) -> None:
-    with pytest.raises(LastOwner):
-        leave(caller=caller, now=now)
-
-
-def test_an_owner_leaves_when_there_is_another(
-    caller: Caller, owner: User, member: User, now: datetime
-) -> None:
-    change_role(caller=caller, user_id=member.id, role=Role.OWNER)
-
-    leave(caller=caller, now=now)
-
-    assert [person.user_id for person in members(caller=caller)] == [member.id]
 
 
 def test_an_agent_does_not_leave(member_caller: Caller, now: datetime) -> None:
@@ -92,29 +69,27 @@ def test_an_agent_does_not_leave(member_caller: Caller, now: datetime) -> None:
         leave(caller=replace(member_caller, token_id=uuid4()), now=now)
 
 
-def test_who_is_removed_has_no_token_and_no_session(
-    caller: Caller, member_caller: Caller, member: User, now: datetime
+def test_who_is_removed_has_no_token_and_no_session_here_and_keeps_those_elsewhere(
+    caller: Caller,
+    member_caller: Caller,
+    member: User,
+    other_organization: Organization,
+    now: datetime,
 ) -> None:
-    issued = create_token(caller=member_caller, new=NewToken(name="laptop"), now=now)
+    Membership.objects.create(organization=other_organization, user=member, role=Role.MEMBER)
+    elsewhere = authentication.caller_from_session(user_id=member.id, organization_slug="globex")
+    here, there = (
+        create_token(caller=one, new=NewToken(name="laptop"), now=now)
+        for one in (member_caller, elsewhere)
+    )
 
     remove_member(caller=caller, user_id=member.id, now=now)
 
     with pytest.raises(InvalidToken, match="revoked"):
-        authentication.caller_from_token(text=issued.text, agent="", ip="", now=now)
+        authentication.caller_from_token(text=here.text, agent="", ip="", now=now)
     with pytest.raises(NotFound):
         authentication.caller_from_session(user_id=member.id, organization_slug="acme")
-
-
-def test_tokens_for_other_organizations_outlive_a_removal(
-    caller: Caller, member: User, other_organization: Organization, now: datetime
-) -> None:
-    Membership.objects.create(organization=other_organization, user=member, role=Role.MEMBER)
-    elsewhere = authentication.caller_from_session(user_id=member.id, organization_slug="globex")
-    issued = create_token(caller=elsewhere, new=NewToken(name="laptop"), now=now)
-
-    remove_member(caller=caller, user_id=member.id, now=now)
-
-    presented = authentication.caller_from_token(text=issued.text, agent="", ip="", now=now)
+    presented = authentication.caller_from_token(text=there.text, agent="", ip="", now=now)
     assert presented.organization_slug == "globex"
 
 

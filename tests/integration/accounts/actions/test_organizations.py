@@ -96,12 +96,12 @@ def test_whoever_belongs_somewhere_needs_no_home(
     assert ensure_home(user_id=member.id, now=now).id == organization.id
 
 
-def test_renaming_keeps_the_address(caller: Caller, now: datetime) -> None:
-    renamed = change_organization(caller=caller, name=" Acme Works ")
-
-    assert (renamed.name, renamed.slug) == ("Acme Works", "acme")
-
-
-def test_a_member_does_not_rename(member_caller: Caller) -> None:
+def test_renaming_is_a_managers_and_keeps_the_address(
+    caller: Caller, member_caller: Caller
+) -> None:
+    change_organization(caller=caller, name=" Acme Works ")
     with pytest.raises(RoleNotSufficient):
         change_organization(caller=member_caller, name="Mine")
+
+    renamed = Organization.objects.get(pk=caller.organization_id)
+    assert (renamed.name, renamed.slug) == ("Acme Works", "acme")
