@@ -13,11 +13,11 @@ from accounts.errors import wrong_field
 from memory.api.schemas.memories import Files, Modules
 from memory.api.schemas.search import Context, ContextBasics
 from memory.experiments.points import Point
-from memory.injection import session_start_rules
+from memory.injection import rules
 from memory.injection.actions.deliver import Delivery
 from memory.injection.actions.trigger_points import PointRequest, deliver_at_point
-from memory.injection.planner import STEPS_MOST, PlanAdvice
 from memory.injection.queries import DeliveryEntry, DeliveryLog, delivery_log
+from memory.injection.rules import STEPS_MOST, PlanAdvice
 from memory.search.context import ContextRequest
 from memory.search.context import context as pack
 
@@ -105,19 +105,19 @@ def _show_delivery(delivery: Delivery, point: Point) -> dict[str, Any]:
     }
 
 
-@fields_of(session_start_rules.PlannedFile)
+@fields_of(rules.PlannedFile)
 class SuggestedFile(Result):
     """A file to have at hand."""
 
 
-@fields_of(session_start_rules.FilePlan)
+@fields_of(rules.FilePlan)
 class SuggestedFiles(Result):
     """Files to have at hand."""
 
     files: tuple[SuggestedFile, ...]
 
 
-@fields_of(session_start_rules.WorkState)
+@fields_of(rules.WorkState)
 class WorkState(Result):
     """Work that was left unfinished."""
 

@@ -180,13 +180,13 @@ class Client:
         except httpx.TransportError as error:
             raise self._unreachable(error) from error
 
-    def begin_import(self, *, name: str, data: bytes, project: str = "") -> Json:
-        """Hand in a file; a job takes it in."""
-        return self._upload("imports", name, data, project)
-
-    def preview_import(self, *, name: str, data: bytes, project: str = "") -> Json:
-        """Say what a file would do; nothing is stored."""
-        return self._upload("imports/preview", name, data, project)
+    def begin_import(
+        self, *, name: str, data: bytes, project: str = "", preview: bool = False
+    ) -> Json:
+        """Hand in a file, which a job takes in; a preview only says what it would do."""
+        path = f"{API}/imports/preview" if preview else f"{API}/imports"
+        query = {"name": name, "project": self._of(project)}
+        return dict(self._send("POST", path, query=query, data=data).json())
 
     def batch(self, *, batch_id: str) -> Json:
         """Return the state of an import."""
@@ -214,13 +214,9 @@ class Client:
         within = self._of(project)
         return self._post("sessions", external_id=external_id, project=within, **about)
 
-    def append_turns(self, *, session_id: str, turns: Sequence[Row]) -> Json:
-        """Append turns; one whose sequence is there already changes nothing."""
-        return self._post(f"sessions/{session_id}/turns", turns=list(turns))
-
-    def append_events(self, *, session_id: str, events: Sequence[Row]) -> Json:
-        """Append events; one whose sequence is there already changes nothing."""
-        return self._post(f"sessions/{session_id}/events", events=list(events))
+    def append(self, *, session_id: str, kind: str, rows: Sequence[Row]) -> Json:
+        """Append `turns` or `events`; one whose sequence is there already changes nothing."""
+        return self._post(f"sessions/{session_id}/{kind}", **{kind: list(rows)})
 
     def end_session(self, *, session_id: str) -> None:
         """End a session, so that what is worth keeping is taken from it."""
@@ -236,10 +232,6 @@ class Client:
     def _post(self, path: str, /, **body: object) -> dict[str, Any]:
         """Send the fields that are given; None stands for one that is not."""
         return dict(self._send("POST", f"{API}/{path}", body=_without_none(body)).json())
-
-    def _upload(self, path: str, name: str, data: bytes, project: str) -> dict[str, Any]:
-        query = {"name": name, "project": self._of(project)}
-        return dict(self._send("POST", f"{API}/{path}", query=query, data=data).json())
 
     def _pages(self, path: str, /, **query: object) -> Iterator[dict[str, Any]]:
         cursor: object = None

@@ -353,23 +353,20 @@ def _undo(places: Places, path: Path, receipt: Mapping[str, Any]) -> str:
     elif current is not None:
         path.unlink()
         did = "was removed"
-    first, folder = receipt.get("folder"), path.parent
-    while first and folder.is_dir() and not any(folder.iterdir()):  # made for the file, now empty
-        folder.rmdir()
-        if str(folder) == first:
-            break
-        folder = folder.parent
+    if receipt.get("folder"):  # made for the file
+        _remove_empty(path.parent, Path(str(receipt["folder"])))
     return did
 
 
 def forget(*, places: Places) -> None:
     """Remove everything of this program itself: settings, backups, bookmarks."""
-    state = places.state
+    state, home = places.state, places.home
     for folder in (state / "replays", state / "backups", state, places.settings):
         for file in folder.iterdir() if folder.is_dir() else ():
             if file.is_file():
                 file.unlink()
-        _remove_empty(folder, below=places.home)
+        is_below = home in folder.parents
+        _remove_empty(folder, home / folder.relative_to(home).parts[0] if is_below else folder)
 
 
 def _plan_file(harness: str, path: Path, edit: FileEdit) -> PlannedEdit:
@@ -415,12 +412,9 @@ def _first_missing(folder: Path) -> str:
     return missing
 
 
-def _remove_empty(folder: Path, *, below: Path) -> None:
-    """Remove a folder if it is empty, and the empty ones that it lies in, up to the home."""
-    own = folder
-    while folder.is_dir() and not any(folder.iterdir()):
-        if folder != own and below not in folder.parents:
-            return
+def _remove_empty(folder: Path, last: Path) -> None:
+    """Remove a folder if it is empty, and the empty ones that it lies in, through the last."""
+    while last in (folder, *folder.parents) and folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
         folder = folder.parent
 

@@ -12,7 +12,7 @@ The flow, in order:
 3. *Candidates.* Each point finds its own: `brief.py` what a search for the task finds, what is
    always included, and what the stage before hands over; `session_start.py` unfinished work and
    files to read first; `planner_context.py` what a plan should know; touched files their warnings.
-4. *Selection.* `memory_selection.py` is pure: few memories, fresh, relevant, within the tokens of
+4. *Selection.* `rules.py` is pure: few memories, fresh, relevant, within the tokens of
    the point; `actions/deliver.py` leaves out what is tainted, waits for review, or is one side of a
    contradiction alone, and has `memory.search.packing` write the rest as text.
 5. *Delivery log.* `actions/delivery_log.py` stores each delivered memory with its tokens in the
@@ -28,7 +28,7 @@ Decisions:
 - A subagent has a context of its own: it is warned, not briefed, and its deliveries do not count
   for the main agent. An agent whose context was compacted is warned of a file once more.
 - Files to read first rest on what sessions read. A read that follows a suggestion does not count
-  as a habit (`session_start_rules.unprompted`), or a plan that is obeyed would keep itself.
+  as a habit (`rules.unprompted`), or a plan that is obeyed would keep itself.
 
 Start reading at `actions/deliver.py`.
 """

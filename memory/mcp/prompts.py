@@ -5,15 +5,16 @@ stands in no session's ledger.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from mcp_types import Prompt, PromptArgument
 
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound, wrong_field
 from accounts.messages import message
 from memory.customization.phases import Phase
-from memory.injection.planner import CHECKED
+from memory.injection.rules import CHECKED
 from memory.search.context import ContextRequest, context
 from memory.search.request import LONGEST_QUERY, SearchRequest
 
@@ -22,21 +23,15 @@ ASKS: Final = "Before you plan, go through this list; say for each item how the 
 NOTHING: Final = "Nothing is recorded that bears on this plan."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
-    """A prompt as clients show it; `arguments` by name, with what each says."""
-
-    name: str
-    title: str
-    says: str
-    arguments: Mapping[str, str]
-
-
 PRE_BRIEF: Final = Prompt(
     name="pre-brief",
     title="Checklist before a plan",
-    says="What must hold, what failed before and what changes together, for a task you plan.",
-    arguments={"task": "The task, in a sentence.", "project": "The project's slug or id."},
+    description="What must hold, what failed before and what changes together, for a task you "
+    "plan.",
+    arguments=[
+        PromptArgument(name="task", description="The task, in a sentence.", required=True),
+        PromptArgument(name="project", description="The project's slug or id.", required=False),
+    ],
 )
 PROMPTS: Final[Mapping[str, Prompt]] = {PRE_BRIEF.name: PRE_BRIEF}
 
@@ -70,11 +65,12 @@ def find_prompt(*, name: str, given: Mapping[str, str]) -> Prompt:
             detail=message("There is no prompt {name!r}.", name=name[:80]),
             hint=message("There are: {names}.", names=tuple(PROMPTS)),
         )
-    unknown = sorted(set(given) - set(prompt.arguments))
+    names = tuple(one.name for one in prompt.arguments or ())
+    unknown = sorted(set(given).difference(names))
     if unknown:
         raise InvalidInput(
             detail=message("This prompt takes no {name!r}.", name=unknown[0][:80]),
-            hint=message("There are: {names}.", names=tuple(prompt.arguments)),
+            hint=message("There are: {names}.", names=names),
         )
     return prompt
 

@@ -22,7 +22,7 @@ from accounts.caller import Caller, TokenScope, may
 from accounts.errors import CairnError, Forbidden
 from memory.mcp import checking, finding, keeping, prompts
 from memory.mcp.declaration import BANNER, Call, Tool, schema_of
-from memory.mcp.prompts import PROMPTS, Prompt
+from memory.mcp.prompts import PROMPTS
 
 SCOPE_KEY: Final = "cairn.caller"
 PROJECT_KEY: Final = "cairn.project"
@@ -95,7 +95,7 @@ async def list_prompts(
 ) -> protocol.ListPromptsResult:
     """Return the prompts, to whoever may read."""
     offered = PROMPTS.values() if may(caller=_caller(context), scope=TokenScope.READ) else ()
-    return protocol.ListPromptsResult(prompts=[_prompt(one) for one in offered])
+    return protocol.ListPromptsResult(prompts=list(offered))
 
 
 async def get_prompt(
@@ -122,20 +122,8 @@ def _filled(
         raise MCPError(code=protocol.INVALID_PARAMS, message=said) from error
     content = protocol.TextContent(type="text", text=text)
     return protocol.GetPromptResult(
-        description=prompt.says,
+        description=prompt.description,
         messages=[protocol.PromptMessage(role="user", content=content)],
-    )
-
-
-def _prompt(one: Prompt) -> protocol.Prompt:
-    return protocol.Prompt(
-        name=one.name,
-        title=one.title,
-        description=one.says,
-        arguments=[
-            protocol.PromptArgument(name=name, description=says, required=name == "task")
-            for name, says in one.arguments.items()
-        ],
     )
 
 

@@ -123,7 +123,7 @@ def import_files(
             name = "stdin" if path == _STDIN else path.name
             data = read_file(path=path, most=FILE_MOST)
             if dry_run:
-                preview = client.preview_import(name=name, data=data)
+                preview = client.begin_import(name=name, data=data, preview=True)
                 line = f"{preview.get('total', 0)} · {_counts(preview.get('counts'))}"
                 terminal.show(row=preview, line=f"{name}: {line}")
                 continue

@@ -112,18 +112,15 @@ class _Target:
     def send(self, batch: tuple[ReadLine, ...]) -> None:
         """Send the rows of some lines; count what the server answers."""
         for rows in portions(rows=(row for one in batch for row in one.turns), most=TURNS_MOST):
-            self._send(rows, are_turns=True)
+            self._send(rows, "turns")
         for rows in portions(rows=(row for one in batch for row in one.events), most=EVENTS_MOST):
-            self._send(rows, are_turns=False)
+            self._send(rows, "events")
 
-    def _send(self, rows: list[Row], *, are_turns: bool) -> None:
+    def _send(self, rows: list[Row], kind: str) -> None:
         """Send rows, each to the first part that takes it."""
         self.session_id = self.session_id or self._open()
         try:
-            if are_turns:
-                answer = self.api.append_turns(session_id=self.session_id, turns=rows)
-            else:
-                answer = self.api.append_events(session_id=self.session_id, events=rows)
+            answer = self.api.append(session_id=self.session_id, kind=kind, rows=rows)
             counts = self.result.counts
             counts.stored += answer["stored"]
             counts.known += answer["known"]
@@ -135,11 +132,11 @@ class _Target:
         if len(rows) == 1:  # the session is full: the row opens the one behind it
             _end(self.api, self.session_id)
             self.part, self.session_id = self.part + 1, ""
-            self._send(rows, are_turns=are_turns)
+            self._send(rows, kind)
             return
         half = len(rows) // 2
         for some in (rows[:half], rows[half:]):
-            self._send(some, are_turns=are_turns)
+            self._send(some, kind)
 
     def _open(self) -> str:
         place = reader.work_place(transcript=self.of)

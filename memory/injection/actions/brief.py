@@ -17,8 +17,7 @@ from memory.customization.phases import NATIVE_TRANSITIONS
 from memory.customization.queries import choose_style, find_own_methodology
 from memory.experiments.points import Point
 from memory.injection.actions import deliver, policy
-from memory.injection.memory_selection import TOKENS_MOST, CandidateSet
-from memory.injection.session_start_rules import handed_over
+from memory.injection.rules import TOKENS_MOST, CandidateSet, handed_over
 from memory.records.queries.views import countable
 from memory.search import actions, packing, request
 from memory.search.queries import list_always_in_effect
@@ -97,8 +96,7 @@ def brief(*, recipient: policy.Recipient, asked: BriefRequest) -> deliver.Delive
 
 
 def record_try(*, session: Session, through: int, briefed_at: datetime | None) -> None:
-    """Note that a brief was looked for with a prompt, and when it was delivered, if it was. In a
-    unit."""
+    """Note that a brief was looked for with a prompt, and when it was delivered. In a unit."""
     session.briefed_at = briefed_at
     session.brief_tries += int(briefed_at is None)
     session.brief_through = max(through, session.brief_through)

@@ -16,7 +16,7 @@ from django.db.models import F
 from memory.experiments.actions import measurement
 from memory.experiments.points import OF_A_FILE, POINTS, Point
 from memory.injection.actions import delivery_log, policy
-from memory.injection.memory_selection import TOKENS_MOST, CandidateSet, select
+from memory.injection.rules import TOKENS_MOST, CandidateSet, select
 from memory.records.queries import views
 from memory.records.queries.views import GraphPart, MemoryView, views_of
 from memory.search.actions import SearchAnswer
@@ -63,8 +63,6 @@ class Delivery:
 
 SILENCE: Final = Delivery()
 LATE: Final = Delivery(is_late=True)
-
-
 NO_CANDIDATES: Final = CandidateSet()
 
 

@@ -16,7 +16,7 @@ from memory import sql_queries
 from memory.experiments.points import Point
 from memory.injection import queries
 from memory.injection.actions.policy import Recipient
-from memory.injection.session_start_rules import SuggestedFiles
+from memory.injection.rules import SuggestedFiles
 from memory.records.models import Memory
 from memory.records.queries.views import GraphPart, MemoryView, give_out
 from memory.sessions.actions import scratchpads
@@ -95,8 +95,7 @@ def read_and_count(
 
 
 def record_sources(*, recipient: Recipient, point: Point, memory_ids: tuple[UUID, ...]) -> None:
-    """Store what a delivered text rests on, without tokens; what is logged already stays. In a
-    unit."""
+    """Store what a delivered text rests on and is not logged yet, without tokens. In a unit."""
     logged = queries.logged_memories(
         session_ids=scratchpads.all_of(row=recipient.session), agent=recipient.agent
     )

@@ -50,7 +50,7 @@ def bind(*, caller: Caller, event: HookEvent, whereabouts: Whereabouts, now: dat
 
     Raises NotFound for a named project the caller cannot see, NotBoundToProject, InvalidInput.
     """
-    row, name = _last(caller, event)
+    row, name = find_bound(caller=caller, event=event)
     if row is not None and row.external_id == name:
         return Placed(row=row, is_new=False)
     if row is not None:
@@ -71,15 +71,11 @@ def bind(*, caller: Caller, event: HookEvent, whereabouts: Whereabouts, now: dat
     return place_session(caller=caller, new=new, now=now)
 
 
-def find_bound(*, caller: Caller, event: HookEvent) -> Session | None:
-    """Return the session that a program means, locked, None for one that is new. In a unit."""
-    return _last(caller, event)[0]
+def find_bound(*, caller: Caller, event: HookEvent) -> tuple[Session | None, str]:
+    """Return the session that a program means, locked, and the name of the one to go on in.
 
-
-def _last(caller: Caller, event: HookEvent) -> tuple[Session | None, str]:
-    """Return the last session of a program's, and the name of the one that goes on. In a unit.
-
-    What has no room for more events or turns goes on under the next number, so that none is lost.
+    None for one that is new. What has no room for more events or turns goes on under the next
+    number, so that none is lost. In a unit.
     """
     name = called = f"{event.harness}/{_without_secrets(event.session)}"
     row = sessions.hold_named(caller=caller, external_id=name)

@@ -111,7 +111,7 @@ def _turns(event: harnesses.HookEvent) -> tuple[append_turns.NewTurn, ...]:
 
 def _end(caller: Caller, event: harnesses.HookEvent, now: datetime) -> Followed | None:
     """End the session that a program means; None for one that nobody knows. In a unit."""
-    known = external_binding.find_bound(caller=caller, event=event)
+    known, _ = external_binding.find_bound(caller=caller, event=event)
     if known is None:
         return None
     if known.state == "open":

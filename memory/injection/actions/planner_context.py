@@ -10,11 +10,11 @@ from typing import Final
 from accounts import tenancy
 from memory.experiments.actions import measurement
 from memory.experiments.points import Point
-from memory.injection import planner
+from memory.injection import rules
 from memory.injection.actions import deliver, delivery_log, policy
 from memory.injection.actions.deliver import Delivery
 from memory.injection.actions.policy import Recipient
-from memory.injection.memory_selection import CandidateSet
+from memory.injection.rules import CandidateSet
 from memory.records.queries import views
 from memory.records.queries.views import MemoryView
 from memory.search.actions import search
@@ -23,7 +23,7 @@ from memory.sessions.queries import hold_own
 from memory.text.text import normalize
 from teams import trust, visibility
 
-TYPES: Final = frozenset((*planner.CITED_MOST, *planner.CHECKED))
+TYPES: Final = frozenset((*rules.CITED_MOST, *rules.CHECKED))
 MODULE_MEMORIES_MOST: Final = 60  # memories of the modules; default, not measured
 RESULTS_MOST: Final = 24  # of the search; default
 
@@ -35,7 +35,7 @@ def advise_planner(
     modules: tuple[str, ...],
     files: tuple[str, ...],
     planned_steps: int | None,
-) -> tuple[Delivery, planner.PlanAdvice]:
+) -> tuple[Delivery, rules.PlanAdvice]:
     """Return what a planner is given about a task, and what follows from it.
 
     Raises NotFound, InvalidInput, and Forbidden for a session that somebody else opened.
@@ -68,9 +68,9 @@ def advise_planner(
         delivery_log.record_sources(
             recipient=recipient, point=Point.PLANNER, memory_ids=advice.rests_on
         )
-    if planner.is_complex(steps=planned_steps or 0, modules=len(modules)):
+    if rules.is_complex(steps=planned_steps or 0, modules=len(modules)):
         given = {one.memory.id for one in delivery.memories}
-        checks = planner.checklist(memories=(one for one in memories if one.id in given))
+        checks = rules.checklist(memories=(one for one in memories if one.id in given))
         advice = replace(advice, checklist=checks)
     return delivery, advice
 
@@ -80,13 +80,13 @@ def _advise(
     planned_steps: int | None,
     files: frozenset[str],
     candidates: CandidateSet,
-) -> tuple[tuple[MemoryView, ...], planner.PlanAdvice]:
+) -> tuple[tuple[MemoryView, ...], rules.PlanAdvice]:
     """Draw conclusions without what is withheld from the session, and note that. In a unit."""
     session, now = recipient.session, recipient.now
     withheld = measurement.withheld_from(session=session)
     memories = tuple(one for one in _usable(recipient, candidates) if one.id not in withheld)
     while True:
-        advice = planner.advise(memories=memories, planned_steps=planned_steps, files=files)
+        advice = rules.advise(memories=memories, planned_steps=planned_steps, files=files)
         cited = (candidates.views[one] for one in advice.rests_on)
         withheld = measurement.withhold(session=session, point=Point.PLANNER, views=cited, now=now)
         if not withheld:
@@ -108,7 +108,7 @@ def _usable(recipient: Recipient, candidates: CandidateSet) -> tuple[MemoryView,
     return tuple(one for one in sure.values() if not disputed.get(one.id))
 
 
-def _advice_text(advice: planner.PlanAdvice) -> str:
+def _advice_text(advice: rules.PlanAdvice) -> str:
     """Write what memory implies as text that stands before memories; empty for nothing."""
     lines: list[str] = []
     if advice.calibration is not None:

@@ -14,7 +14,7 @@ from accounts.caller import Caller
 from memory.customization.queries import trust_level_of
 from memory.experiments.actions import measurement
 from memory.experiments.points import POINTS_OF_GROUP, Group, Point
-from memory.injection.memory_selection import Trigger
+from memory.injection.rules import Trigger
 from memory.search.request import NEVER, Deadline
 from memory.sessions.models import Session
 from teams.models import Project

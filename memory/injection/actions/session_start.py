@@ -20,8 +20,9 @@ from memory.experiments.points import POINTS, Point
 from memory.injection.actions import deliver, delivery_log
 from memory.injection.actions.deliver import OPENING, Delivery
 from memory.injection.actions.policy import Recipient
-from memory.injection.memory_selection import TOKENS_MOST, CandidateSet
-from memory.injection.session_start_rules import (
+from memory.injection.rules import (
+    TOKENS_MOST,
+    CandidateSet,
     FilePlan,
     ModuleHistory,
     WorkState,
@@ -56,8 +57,7 @@ def deliver_start(
     unfinished: WorkState | None,
     tokens_most: int = TOKENS_MOST,
 ) -> tuple[Delivery, FilePlan]:
-    """Deliver to a locked session what its work begins with; return it with the plan in it. In a
-    unit."""
+    """Deliver to a locked session what its work begins with, and return its plan. In a unit."""
     session, point = recipient.session, Point.SESSION_START
     histories = tuple(_module_history(recipient, module) for module in modules)
     plan = plan_files(modules=histories)

@@ -16,15 +16,16 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.experiments.points import Point
 from memory.injection.actions import brief, deliver, planner_context, policy, session_start
-from memory.injection.memory_selection import (
+from memory.injection.rules import (
     FIRST_STEP,
     ON_REQUEST,
     CandidateSet,
+    FilePlan,
+    PlanAdvice,
     Trigger,
+    WorkState,
     triggered_questions,
 )
-from memory.injection.planner import PlanAdvice
-from memory.injection.session_start_rules import FilePlan, WorkState
 from memory.records.queries.views import MemoryView
 from memory.search import lookups
 from memory.search.request import SearchRequest

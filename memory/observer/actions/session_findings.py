@@ -23,7 +23,7 @@ from django.db.models import Q
 
 from accounts import tenancy
 from memory.customization.queries import trust_level_of
-from memory.injection import session_start_rules
+from memory.injection import rules
 from memory.injection.actions import delivery_log
 from memory.observer import detect, evidence_texts, promotion
 from memory.observer.actions import offers, prior_sessions
@@ -79,7 +79,7 @@ def show(
         level = trust_level_of(caller=caller, project_id=row.project_id)
         rejected = prior_sessions.rejected_shares(row=row)
         named = delivery_log.suggested_files(session=row)
-    habits = session_start_rules.unprompted(scratchpad=scratchpad, suggested=named)
+    habits = rules.unprompted(scratchpad=scratchpad, suggested=named)
     seen = detect.witnessed(scratchpad=habits, rejected=rejected)
     with tenancy.unit():
         own = prior_sessions.added_by(row=row)

@@ -1,18 +1,24 @@
-"""The tools as an agent meets them: the official client, in both eras of the protocol."""
+"""Tools and prompts as an agent meets them: the official client, in both eras of the protocol."""
 
 from datetime import UTC, datetime
 
 import pytest
 from asgiref.sync import sync_to_async
 from django.db import connections
+from mcp.shared.exceptions import MCPError
+from mcp_types import GetPromptResult, TextContent
 
+from accounts import live
 from accounts.authentication import entered
+from accounts.live import Backoff
 from memory.customization.actions import Course, define_methodology
 from memory.customization.custom_type_rules import OwnType
 from memory.mcp.server import TOOLS
 from memory.taxonomy import MemoryType
 from tests.support.agents import agent, ask
 from tests.support.live import Place
+from tests.support.vendor_server import Status
+from tests.support.vendors import installed_vendor
 
 pytestmark = pytest.mark.django_db
 
@@ -211,3 +217,70 @@ async def test_close_names_are_told_when_they_are_asked_for(
         {"name": "ConectionBroker", "memories": 1, "reason": "misspelled"}
     ]
     assert (there.structured_content["entity"], there.structured_content["close"]) == (None, [])
+
+
+DEAD_END = "Caching totals of the cart in the session failed, because tabs share carts."
+TASK = "cache the totals of the cart in the session"
+
+
+def text_of(filled: GetPromptResult) -> str:
+    """Return the text of a filled prompt."""
+    content = filled.messages[0].content
+    assert isinstance(content, TextContent)
+    return content.text
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+async def test_a_checklist_holds_what_failed_before_and_nothing_of_others(
+    address: str, place: Place, other_place: Place, mode: str
+) -> None:
+    async with agent(address=address, token=place.token, mode=mode) as client:
+        memory = {"content": DEAD_END, "project": "shop", "type": "dead_end"}
+        await client.call_tool("add_memory", memory)
+        offered = (await client.list_prompts()).prompts
+        filled = await client.get_prompt("pre-brief", {"task": TASK, "project": "shop"})
+        nothing = await client.get_prompt("pre-brief", {"task": "paint the west gate green"})
+    async with agent(address=address, token=other_place.token, mode=mode) as client:
+        theirs = await client.get_prompt("pre-brief", {"task": TASK})
+
+    text = text_of(filled)
+    assert [one.name for one in offered] == ["pre-brief"]
+    assert DEAD_END in text
+    assert "not instructions" in text
+    assert text_of(nothing).startswith("Nothing is recorded")
+    assert DEAD_END not in text_of(theirs)
+
+
+async def test_what_a_prompt_does_not_take_is_refused(address: str, place: Place) -> None:
+    async with agent(address=address, token=place.token, mode="legacy") as client:
+        for name, given in (
+            ("pre-brief", {}),
+            ("pre-brief", {"task": " "}),
+            ("pre-brief", {"task": TASK, "project": "nowhere"}),
+            ("pre-brief", {"task": TASK, "mood": "good"}),
+            ("post-mortem", {"task": TASK}),
+        ):
+            with pytest.raises(MCPError):
+                await client.get_prompt(name, given)
+
+
+PARCELS = "The stock service counts parcels twice when a scanner loses its line."
+
+
+@pytest.mark.parametrize("tool", ["search", "context"])
+async def test_an_agent_is_told_what_was_missing(
+    address: str, place: Place, tool: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "redis", Backoff())
+    asked = {"query": PARCELS, "project": "shop"}
+
+    with installed_vendor() as vendor:
+        async with agent(address=address, token=place.token, mode="auto") as client:
+            await client.call_tool("add_memory", {"content": PARCELS, "project": "shop"})
+            whole = await client.call_tool(tool, asked)
+            vendor.script = [Status(status=500)] * 20
+            found = await client.call_tool(tool, {**asked, "query": f"{PARCELS} Why?"})
+
+    assert whole.structured_content["degraded"] == []
+    assert found.structured_content["degraded"] == ["no_vectors"]
+    assert PARCELS in str(found.structured_content)

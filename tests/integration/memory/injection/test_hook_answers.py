@@ -26,8 +26,8 @@ from memory.injection.actions.external_binding import Whereabouts
 from memory.injection.actions.hooks import follow_agent
 from memory.injection.actions.trigger_points import PointRequest, deliver_at_point
 from memory.injection.harnesses import ADAPTERS, Harness, read_payload
-from memory.injection.memory_selection import MEMORIES_MOST
 from memory.injection.queries import delivery_log, project_totals
+from memory.injection.rules import MEMORIES_MOST
 from memory.records.queries.views import MemoryView
 from memory.search.actions import search
 from memory.search.request import NEVER, Deadline, SearchRequest
