@@ -7,7 +7,7 @@
     └── Problem            1, 3, 4   the server refused (RFC 9457)
 
 `hint` says what to do, and `command` is the next one to try: the help of the command that ran,
-where it was used wrongly and none is named.
+where none is named and it was used wrongly or done in part.
 """
 
 from collections.abc import Mapping
@@ -71,6 +71,7 @@ class Incomplete(ClientError):
 
     code = "partial"
     exit_code = PARTIAL
+    next_command = ""
 
 
 class Fault(NamedTuple):

@@ -101,11 +101,8 @@ def _add_lines(terminal: Terminal, client: "Client", given: Json) -> None:
             line = f"{done['outcome']}: {shortened(text=content)}{reason}"
             terminal.show(row=done, line=line)
     if refused:
-        raise Incomplete(
-            detail=f"{refused} of the memories were refused.",
-            hint="Each line says why.",
-            command="cairn add --help",
-        )
+        detail = f"{refused} of the memories were refused."
+        raise Incomplete(detail=detail, hint="Each line says why.")
 
 
 def import_files(
@@ -134,9 +131,7 @@ def import_files(
             line = f"{name}: {batch['state']} · {_counts(batch['counts'])} {batch['error']}"
             terminal.show(row=batch, line=line.rstrip())
     if failed:
-        raise Incomplete(
-            detail=f"{failed} of {len(paths)} files failed.", command="cairn import --help"
-        )
+        raise Incomplete(detail=f"{failed} of {len(paths)} files failed.")
 
 
 def export(

@@ -323,31 +323,25 @@ class Bookmarks:
         """Return how far a transcript was sent; the start, where it is another file now."""
         stored = self._stored(transcript)
         ranks = stored.get("ranks", {})
-        position = position_of(stored.get("place"))
+        position = position_of(stored.get("position"))
         if stored.get("head") != _head(transcript) or position.offset > transcript.size:
             return Bookmark(ranks=ranks)
         return Bookmark(
             position=position,
-            session_id=stored.get("session", ""),
+            session_id=stored.get("session_id", ""),
             part=stored.get("part", 1),
             ranks=ranks,
         )
 
     def is_begun(self, *, transcript: Transcript) -> bool:
         """Say whether anything of a transcript was sent to a session that has not ended."""
-        return bool(self._stored(transcript).get("session"))
+        return bool(self._stored(transcript).get("session_id"))
 
     def save(self, *, transcript: Transcript, bookmark: Bookmark) -> None:
         """Store that everything before a position was taken, and which session has not ended."""
-        stored = {
-            "path": str(transcript.path),
-            "head": _head(transcript),
-            "place": asdict(bookmark.position),
-            "session": bookmark.session_id,
-            "part": bookmark.part,
-            "ranks": dict(bookmark.ranks),
-        }
-        data, mode = json.dumps(stored).encode(), configuration.FILE_MODE
+        about = {"path": str(transcript.path), "head": _head(transcript)}
+        data = json.dumps({**about, **asdict(bookmark)}).encode()
+        mode = configuration.FILE_MODE
         configuration.replace_file(path=self._file(transcript), data=data, mode=mode)
 
     def _stored(self, transcript: Transcript) -> Mapping[str, Any]:

@@ -69,7 +69,8 @@ def follow_agent(
 
     def store() -> Followed | None:
         if event.meaning is harnesses.Meaning.ENDED:
-            return _end(caller, event, now)
+            _end(caller, event, now)
+            return None
         bound = external_binding.bind(caller=caller, event=event, whereabouts=whereabouts, now=now)
         recipient = policy.Recipient(
             caller=caller,
@@ -109,16 +110,12 @@ def _turns(event: harnesses.HookEvent) -> tuple[append_turns.NewTurn, ...]:
     return tuple(turns)
 
 
-def _end(caller: Caller, event: harnesses.HookEvent, now: datetime) -> Followed | None:
-    """End the session that a program means; None for one that nobody knows. In a unit."""
+def _end(caller: Caller, event: harnesses.HookEvent, now: datetime) -> None:
+    """End the session that a program means, if there is one. In a unit."""
     known, _ = external_binding.find_bound(caller=caller, event=event)
-    if known is None:
-        return None
-    if known.state == "open":
+    if known is not None and known.state == "open":
         lifecycle.close(rows=(known,), now=now)
         _audit(caller, known, {"ended": 1})
-    recipient = policy.Recipient(caller=caller, session=known, now=now)
-    return recipient, deliver.SILENCE, None
 
 
 def _store(
@@ -232,21 +229,17 @@ def deliver_with_brief(
     except TooLate:
         return deliver.LATE
     before = deliver.join(deliveries=(warnings, start))
-    if not is_open:
-        with tenancy.unit():
-            session = _lock(recipient)
-            brief.record_try(session=session, through=asked.through, briefed_at=None)
-        return before
-    behind = replace(recipient, is_continued=bool(before.text))
-    free = POINTS[Point.BRIEF].tokens - start.tokens
-    found = brief.brief(recipient=behind, asked=replace(asked, tokens_most=free))
-    if not found.is_late:
-        return deliver.join(deliveries=(before, found))
+    if is_open:
+        behind = replace(recipient, is_continued=bool(before.text))
+        free = POINTS[Point.BRIEF].tokens - start.tokens
+        found = brief.brief(recipient=behind, asked=replace(asked, tokens_most=free))
+        if not found.is_late:
+            return deliver.join(deliveries=(before, found))
     with tenancy.unit():
         session = _lock(recipient)
         if brief.is_due(session=session) and session.brief_through < asked.through:
             brief.record_try(session=session, through=asked.through, briefed_at=None)
-    return before if before.text else deliver.LATE
+    return deliver.LATE if is_open and not before.text else before
 
 
 def _lock(recipient: policy.Recipient) -> Session:

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from accounts.caller import Caller
 from memory.experiments.points import POINTS, Point
 from memory.text import tokens
@@ -151,32 +149,25 @@ def test_a_pause_is_of_one_token_or_of_all_and_only_of_what_is_ones_own(
     assert api.get("projects/shop/pause").json() == {"paused": False, "this_token_paused": False}
 
 
-def test_each_hook_is_switched_by_itself_and_off_stays_off(api: Api) -> None:
+def test_each_hook_is_switched_by_itself_by_who_may_and_off_stays_off(
+    api: Api, member_api: Api, other_api: Api
+) -> None:
     api.remember(WARNING, related_files=[FILE])
 
     usual = api.get("projects/shop/hooks").json()
     off = api.patch("projects/shop/hooks", {"warnings": False}).json()
     silent = touched(api)
     api.patch("projects/shop/hooks", {"step_recorded": True})
+    for body in ({}, {"whisper": True}, {"brief": "no"}):
+        assert api.patch("projects/shop/hooks", body).status_code == 422
+    assert member_api.patch("projects/shop/hooks", {"step": False}).status_code == 403
 
     assert usual["warnings"] is usual["brief"] is True
     assert usual["step_recorded"] is usual["step_searched"] is False
     assert off == {**usual, "warnings": False}
     assert silent == touched(api) == ""
     assert api.get("projects/shop/hooks").json() == {**off, "step_recorded": True}
-
-
-def test_what_is_no_switch_or_of_others_is_refused_and_changes_nothing(
-    api: Api, member_api: Api, other_api: Api
-) -> None:
-    before = api.get("projects/shop/hooks").json()
-
-    for body in ({}, {"whisper": True}, {"brief": "no"}):
-        assert api.patch("projects/shop/hooks", body).status_code == 422
-    assert member_api.patch("projects/shop/hooks", {"step": False}).status_code == 403
-    assert api.get("projects/shop/hooks").json() == before
-    api.patch("projects/shop/hooks", {"step": False})
-    assert other_api.get("projects/shop/hooks").json()["step"] is True
+    assert other_api.get("projects/shop/hooks").json() == usual
 
 
 def at(api: Api, point: str, session: str, **fields: Any) -> Any:
@@ -216,15 +207,11 @@ def at_all(api: Api) -> set[tuple[str, int, int]]:
     return {(one["text"], len(one["memories"]), one["tokens"]) for one in given}
 
 
-@pytest.mark.parametrize("is_paused", [True, False])
-def test_where_hooks_are_off_or_paused_no_point_gives_anything(api: Api, is_paused: bool) -> None:
+def test_where_hooks_are_off_no_point_gives_anything(api: Api) -> None:
     api.remember(WARNING, related_files=[FILE])
     api.remember(KNOWN)
     off = dict.fromkeys(("brief", "prefetch", "warnings", "step", "planner"), False)
-    if is_paused:
-        api.post("projects/shop/pause")
-    else:
-        api.patch("projects/shop/hooks", off)
+    api.patch("projects/shop/hooks", off)
 
     assert at_all(api) == {("", 0, 0)}
 

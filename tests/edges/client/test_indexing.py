@@ -126,23 +126,17 @@ def test_another_repository_does_not_replace_the_index_of_a_project(
     assert (row["files"], row["sent"], row["gone"]) == (1, 1, 2)
 
 
-class Turns:
-    """How long a call may read files, one call after the other; the last for all that follow."""
-
-    def __init__(self, *seconds: float) -> None:
-        self._seconds = list(seconds)
-
-    def __radd__(self, now: float) -> float:
-        """Return until when the next call may."""
-        return now + (self._seconds.pop(0) if len(self._seconds) > 1 else self._seconds[0])
-
-
 def test_what_the_server_had_no_time_for_is_sent_again_but_not_for_ever(
     here: Cairn, code: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    class Late(float):  # the first call has no time to read files, the others have
+        def __radd__(self, now: float) -> float:
+            monkeypatch.setattr(indexing, "SECONDS", 60)
+            return now - 1
+
     monkeypatch.setattr(indexing, "SECONDS", -1)
     never = here("--json", "index")
-    monkeypatch.setattr(indexing, "SECONDS", Turns(-1, 60))
+    monkeypatch.setattr(indexing, "SECONDS", Late())
     late = here("--json", "index")
 
     (left,), (sent,) = never.rows(), late.rows()

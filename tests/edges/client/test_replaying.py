@@ -235,55 +235,42 @@ def whole(cairn: Cairn, address: str, place: Place) -> Whole:
     return look
 
 
-def test_lines_are_sent_once_as_they_come(following: Watch, transcript: Path, whole: Whole) -> None:
-    sent = []
-    for count in range(1, len(LINES) + 1):
-        half = LINES[count][: len(LINES[count]) // 2] if count < len(LINES) else b""
-        transcript.write_bytes(b"".join(LINES[:count]) + half)
-        sent += _round(following, transcript).results
-
-    assert _round(following, transcript).results == ()
-    assert sum(one.counts.known for one in sent) == 0
-    assert whole(transcript)["state"] == "open"
+def _write(transcript: Path, count: int) -> None:
+    """Let so many lines be written, and half of the next."""
+    half = LINES[count][: len(LINES[count]) // 2] if count < len(LINES) else b""
+    transcript.write_bytes(b"".join(LINES[:count]) + half)
 
 
-def test_while_the_server_is_away_it_waits_longer_and_nothing_is_lost_or_sent_twice(
+def test_lines_are_sent_once_though_the_server_goes_away_and_the_run_is_killed(
     following: Watch, proxy: FaultProxy, transcript: Path, whole: Whole
 ) -> None:
-    transcript.write_bytes(b"".join(LINES[:5]))
-    first = _round(following, transcript)
+    sent = []
+    for count in range(1, 6):
+        _write(transcript, count)
+        sent += _round(following, transcript).results
     proxy.set(REFUSING)
     proxy.reset()
-    transcript.write_bytes(b"".join(LINES[:9]))
+    _write(transcript, 9)
     away = [_round(following, transcript) for _ in range(7)]
     proxy.set(SOUND)
-    transcript.write_bytes(b"".join(LINES))
     back = _round(following, transcript)
-
-    assert first.fault is None
-    assert all(one.fault is not None for one in away)
-    assert [one.wait_seconds for one in away[:3]] == [4.0, 8.0, 16.0]
-    assert away[-1].wait_seconds == LONGEST_WAIT_SECONDS
-    assert (back.fault, back.wait_seconds) == (None, 2.0)
-    assert whole(transcript)
-
-
-def test_a_run_that_was_killed_is_gone_on_with_by_the_next(
-    following: Watch, transcript: Path, whole: Whole
-) -> None:
-    transcript.write_bytes(b"".join(LINES[:6]))
-    _round(following, transcript)
     fresh = replace(following, seen={}, faults={})
-    transcript.write_bytes(b"".join(LINES))
+    _write(transcript, len(LINES))
     old = transcript.with_name("old.jsonl")
     shutil.copy(SAMPLE, old)
 
     # Neither is written any more; one was begun.
-    done = _round(fresh, transcript, later=2 * LIVE_SECONDS).results
+    last = _round(fresh, transcript, later=2 * LIVE_SECONDS).results
 
-    assert [(one.transcript.path, one.counts.known) for one in done] == [(transcript, 0)]
+    assert all(one.fault is not None for one in away)
+    assert [one.wait_seconds for one in away[:3]] == [4.0, 8.0, 16.0]
+    assert away[-1].wait_seconds == LONGEST_WAIT_SECONDS
+    assert (back.fault, back.wait_seconds) == (None, 2.0)
+    assert sum(one.counts.known for one in (*sent, *back.results, *last)) == 0
+    assert [one.transcript.path for one in last] == [transcript]
     assert old in fresh.seen  # so that no later round opens it
-    assert whole(transcript)
+    assert _round(fresh, transcript).results == ()
+    assert whole(transcript)["state"] == "open"
 
 
 def _subagent(transcript: Path, name: str, at: str) -> None:

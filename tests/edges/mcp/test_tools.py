@@ -8,17 +8,13 @@ from django.db import connections
 from mcp.shared.exceptions import MCPError
 from mcp_types import GetPromptResult, TextContent
 
-from accounts import live
 from accounts.authentication import entered
-from accounts.live import Backoff
 from memory.customization.actions import Course, define_methodology
 from memory.customization.custom_type_rules import OwnType
 from memory.mcp.server import TOOLS
 from memory.taxonomy import MemoryType
 from tests.support.agents import agent, ask
 from tests.support.live import Place
-from tests.support.vendor_server import Status
-from tests.support.vendors import installed_vendor
 
 pytestmark = pytest.mark.django_db
 
@@ -262,25 +258,3 @@ async def test_what_a_prompt_does_not_take_is_refused(address: str, place: Place
         ):
             with pytest.raises(MCPError):
                 await client.get_prompt(name, given)
-
-
-PARCELS = "The stock service counts parcels twice when a scanner loses its line."
-
-
-@pytest.mark.parametrize("tool", ["search", "context"])
-async def test_an_agent_is_told_what_was_missing(
-    address: str, place: Place, tool: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(live, "redis", Backoff())
-    asked = {"query": PARCELS, "project": "shop"}
-
-    with installed_vendor() as vendor:
-        async with agent(address=address, token=place.token, mode="auto") as client:
-            await client.call_tool("add_memory", {"content": PARCELS, "project": "shop"})
-            whole = await client.call_tool(tool, asked)
-            vendor.script = [Status(status=500)] * 20
-            found = await client.call_tool(tool, {**asked, "query": f"{PARCELS} Why?"})
-
-    assert whole.structured_content["degraded"] == []
-    assert found.structured_content["degraded"] == ["no_vectors"]
-    assert PARCELS in str(found.structured_content)
