@@ -42,7 +42,13 @@ def test_from_the_fifth_step_on_it_is_given_once_and_the_ledger_says_what_and_wh
 
     early, due, again = (stepped(api, session, step, files=[FILE]) for step in (4, 5, 6))
     ledger = api.get(f"sessions/{session}/injections").json()
+    elsewhere = opened(api, cwd=ROOT)
+    point, *more = (
+        at(api, "tool_result", elsewhere, working_files=[f"{ROOT}/{FILE}"]) for _ in range(2)
+    )
 
+    assert WARNING in point["text"]
+    assert [one["text"] for one in more] == [""]
     assert (early["text"], again["text"]) == ("", "")
     assert WARNING in due["text"]
     assert due["tokens"] == tokens.count(text=due["text"]) <= POINTS[Point.STEP].tokens
