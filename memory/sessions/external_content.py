@@ -10,10 +10,12 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from memory.sessions import file_paths, shell
 from memory.sessions.shell import Command
+from memory.text.text import read_words
 
 OWN_SERVER: Final = "cairn"
 TOOLS_OF_OURS: Final = frozenset(  # where a program names no server; `get` may be anybody's
@@ -56,18 +58,7 @@ _LETTERS: Final = {  # short options that take a value
     **dict.fromkeys(("grep", "egrep", "fgrep", "zgrep"), "ABCmefdD"),
     **dict.fromkeys(_READS - {"cut", "sort", "paste", "bat", "batcat", "base64", "sqlite3"}, "nc"),
 }  # fmt: skip
-_NAMES: Final = frozenset({  # long options that take a value
-    "--request", "--header", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--json",
-    "--form", "--output", "--user", "--cookie", "--cookie-jar", "--user-agent", "--referer",
-    "--max-time", "--connect-timeout", "--retry", "--retry-delay", "--retry-max-time", "--cacert",
-    "--write-out", "--cert", "--key", "--upload-file", "--regexp", "--expression", "--glob",
-    "--type", "--type-not", "--max-count", "--context", "--after-context", "--before-context",
-    "--lines", "--bytes", "--field-separator", "--delimiter", "--include", "--exclude",
-    "--exclude-dir", "--color", "--language", "--line-range", "--timeout", "--tries",
-    "--output-document", "--unix-socket", "--branch", "--depth", "--origin", "--max-redirs",
-    "--proxy-header", "--data-ascii", "--oauth2-bearer", "--auth", "--limit-rate", "--repo",
-    "--hostname", "--target-directory", "--suffix", "--rsh", "--filter", "--directory",
-})  # fmt: skip
+_NAMES: Final = read_words(file=Path(__file__).with_name("words") / "options.txt")
 _OF_TWO: Final = frozenset({"--arg", "--argjson"})  # options of jq with a name and a value
 _METHODS: Final = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 _HELP: Final = frozenset({"--version", "-V", "--help", "-h"})

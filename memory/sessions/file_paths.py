@@ -6,20 +6,16 @@ safe side for trust.
 """
 
 import re
+from pathlib import Path
 from typing import Final
+
+from memory.text.text import read_words
 
 MODULE_DEPTH: Final = 2  # folders that name a module; default, not measured
 _UNRESOLVED: Final = re.compile(r"\./|//|/\.\.\Z")
 _DRIVE: Final = re.compile(r"\A[A-Za-z]:/")
 _HOME: Final = re.compile(r"\A(?:/(?:home|Users)/[^/]+|/root)(?=/|\Z)")
-_CONFIG_NAMES: Final = frozenset({
-    "package.json", "pyproject.toml", "setup.cfg", "setup.py", "tsconfig.json", "cargo.toml",
-    "go.mod", "pom.xml", "makefile", "dockerfile", "compose.yaml", "docker-compose.yml",
-    "requirements.txt", "gemfile", "tox.ini", "pytest.ini", "settings.py", "webpack.config.js",
-    "vite.config.ts", "vite.config.js", "jest.config.js", "eslint.config.js", ".eslintrc",
-    ".eslintrc.json", ".prettierrc", ".babelrc", ".env", ".env.example", "nginx.conf",
-    "tailwind.config.js", "next.config.js", "alembic.ini", "conftest.py", "babel.config.js",
-})  # fmt: skip
+_CONFIG_NAMES: Final = read_words(file=Path(__file__).with_name("words") / "configuration.txt")
 _CONFIG_FOLDERS: Final = ("config/", ".github/workflows/", "deploy/", "k8s/", ".circleci/")
 _CONFIG_ENDS: Final = (".toml", ".ini", ".cfg", ".yaml", ".yml", ".env", ".conf", ".properties")
 _TEST: Final = re.compile(

@@ -5,8 +5,10 @@ acts with one target. A chain of commands is read by its first telling part.
 """
 
 import re
+import tomllib
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Final
 
 from memory.sessions import external_content, shell
@@ -50,27 +52,12 @@ class ToolReading:
 
 
 _BY_NAME: Final = {
-    "read": Act.READ, "read_file": Act.READ, "view": Act.READ, "open_file": Act.READ,
-    "notebookread": Act.READ, "readfile": Act.READ, "cat": Act.READ, "view_file": Act.READ,
-    "edit": Act.EDIT, "multiedit": Act.EDIT, "write": Act.EDIT, "write_file": Act.EDIT,
-    "edit_file": Act.EDIT, "create": Act.EDIT, "str_replace": Act.EDIT, "apply_patch": Act.EDIT,
-    "notebookedit": Act.EDIT, "search_replace": Act.EDIT, "insert": Act.EDIT,
-    "str_replace_based_edit_tool": Act.EDIT, "replace": Act.EDIT, "strreplace": Act.EDIT,
-    "str_replace_editor": Act.EDIT, "write_to_file": Act.EDIT, "replace_in_file": Act.EDIT,
-    "replace_string_in_file": Act.EDIT, "multi_replace_string_in_file": Act.EDIT,
-    "create_file": Act.EDIT, "insert_edit_into_file": Act.EDIT, "edit_notebook": Act.EDIT,
-    "edit_notebook_file": Act.EDIT, "delete": Act.EDIT, "delete_file": Act.EDIT,
-    "grep": Act.GREP, "grep_search": Act.GREP, "search_files": Act.GREP, "ripgrep": Act.GREP,
-    "codebase_search": Act.GREP, "search_file_content": Act.GREP,
-    "glob": Act.GLOB, "file_search": Act.GLOB, "list_files": Act.GLOB, "find_files": Act.GLOB,
-    "bash": Act.RUN, "shell": Act.RUN, "run_terminal_cmd": Act.RUN, "exec_command": Act.RUN,
-    "execute_command": Act.RUN, "local_shell": Act.RUN, "run_shell_command": Act.RUN,
-    "terminal": Act.RUN, "powershell": Act.RUN, "run_in_terminal": Act.RUN,
-    "shell_command": Act.RUN,
-    "webfetch": Act.FETCH, "websearch": Act.FETCH, "web_fetch": Act.FETCH, "fetch": Act.FETCH,
-    "web_search": Act.FETCH, "browser": Act.FETCH, "google_web_search": Act.FETCH,
-    "add_memory": Act.RECORD, "record_memory": Act.RECORD, "remember": Act.RECORD,
-}  # fmt: skip
+    name: Act(act)
+    for act, names in tomllib.loads(
+        Path(__file__).with_name("words").joinpath("tools.toml").read_text(encoding="utf-8")
+    ).items()
+    for name in names.split()
+}
 _SENDING: Final = frozenset({"task", "agent", "dispatch_agent", "spawn_agent", "runsubagent"})
 _TEST_COMMAND: Final = re.compile(
     r"\b(?:pytest|py\.test|jest|vitest|mocha|rspec|phpunit|ctest|tox|nosetests|playwright test)\b"
