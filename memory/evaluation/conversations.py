@@ -9,14 +9,17 @@ once, so a second candidate for it is wrong. For the intervals, whole conversati
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated, Final
 
-from pydantic import BaseModel
+from pydantic import BeforeValidator, TypeAdapter
 
 from memory.evaluation.dataset import Split, read_lines
 from memory.evaluation.measures import Interval, quotient
 from memory.extraction.extract import Candidate
 from memory.sessions.turns import Speaker, Turn
 from memory.taxonomy import MemoryType
+
+SAID: Final = TypeAdapter(list[tuple[Speaker, str]])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,12 +31,12 @@ class Expected:
     words: tuple[str, ...]
 
 
-class _Line(BaseModel):
-    """A conversation as the set has it."""
-
-    id: str
-    turns: list[tuple[Speaker, str]]
-    keep: list[Expected]
+def _number(given: object) -> tuple[Turn, ...]:
+    """Return pairs of speaker and text as turns, numbered from 1."""
+    pairs = enumerate(SAID.validate_python(given), start=1)
+    return tuple(
+        Turn(sequence=place, speaker=speaker, text=said) for place, (speaker, said) in pairs
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +44,7 @@ class Conversation:
     """A labelled conversation."""
 
     id: str
-    turns: tuple[Turn, ...]
+    turns: Annotated[tuple[Turn, ...], BeforeValidator(_number)]
     keep: tuple[Expected, ...]
 
     @property
@@ -66,18 +69,8 @@ class CaseOutcome:
 
 def parse(*, text: str) -> tuple[Conversation, ...]:
     """Read a set of JSON lines. Raises WrongSet naming the line."""
-    lines = read_lines(file="conversations.jsonl", text=text, shape=_Line).values()
-    return tuple(
-        Conversation(
-            id=line.id,
-            turns=tuple(
-                Turn(sequence=place, speaker=speaker, text=said)
-                for place, (speaker, said) in enumerate(line.turns, 1)
-            ),
-            keep=tuple(line.keep),
-        )
-        for line in lines
-    )
+    lines = read_lines(file="conversations.jsonl", text=text, shape=Conversation)
+    return tuple(lines.values())
 
 
 def judge(*, conversation: Conversation, candidates: Sequence[Candidate]) -> CaseOutcome:

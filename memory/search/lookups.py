@@ -19,6 +19,9 @@ from functools import partial
 from typing import Final, Generic, TypeVar
 from uuid import UUID
 
+from django.db.utils import DataError, OperationalError
+from psycopg import errors as postgres
+
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, wrong_field
@@ -101,9 +104,15 @@ def match(*, caller: Caller, pattern: str, narrowing: Narrowing, now: datetime) 
                 milliseconds=LONGEST_MS,
                 sight=sight,
             )
-        except queries.PatternRefused as error:
-            raise _refusal(why=str(error)) from error
-        except queries.TookTooLong as error:
+        except DataError as error:
+            cause = error.__cause__
+            if not isinstance(cause, postgres.InvalidRegularExpression):
+                raise
+            why = str(cause.diag.message_primary).removeprefix("invalid regular expression: ")
+            raise _refusal(why=why) from error
+        except OperationalError as error:
+            if not isinstance(error.__cause__, postgres.QueryCanceled):
+                raise
             raise wrong_field(
                 pointer="/query",
                 detail="This pattern takes too long over so many memories.",

@@ -12,8 +12,6 @@ from typing import Any, Final
 from uuid import UUID
 
 import orjson
-from django.db.utils import DataError, OperationalError
-from psycopg import errors as postgres
 from psycopg.types.json import Jsonb
 
 from memory import sql_queries
@@ -55,14 +53,6 @@ PATHS: Final = tuple(  # in the order of the columns behind the share of words
 NARROWING: Final = ("by_tags", "by_author", "by_files", "by_globs", "by_topics")  # by facets
 
 Question = Mapping[str, Any]
-
-
-class PatternRefused(Exception):
-    """Postgres cannot read a regular expression; says why."""
-
-
-class TookTooLong(Exception):
-    """A statement was stopped because its time was over."""
 
 
 def find_candidates(
@@ -200,32 +190,21 @@ def match_pattern(
 
     Every match holds `literal`, in small letters where case is ignored; a point matches no line
     break, and lines have beginnings and ends. Of each its id, where the first match begins and ends
-    (from 0, the end behind it), and its text. Raises PatternRefused, TookTooLong; the unit is over
-    with either.
+    (from 0, the end behind it), and its text. Raises DataError, caused by InvalidRegularExpression,
+    and OperationalError, caused by QueryCanceled, when its time is over; the unit ends with both.
     """
     sql_queries.rows("be_quick", file=FILE, milliseconds=str(milliseconds))
     literal = "".join(text_globs.LITERAL.get(sign, sign) for sign in literal)
-    try:
-        rows = _lookup(
-            "matching",
-            question,
-            sight,
-            parts={"literal": ANY_CASE if ignores_case else EXACTLY},
-            pattern=pattern,
-            flags="ni" if ignores_case else "n",
-            literal=f"%{literal}%",
-            limit=limit,
-        )
-    except DataError as error:
-        cause = error.__cause__
-        if not isinstance(cause, postgres.InvalidRegularExpression):
-            raise
-        why = str(cause.diag.message_primary).removeprefix("invalid regular expression: ")
-        raise PatternRefused(why) from error
-    except OperationalError as error:
-        if not isinstance(error.__cause__, postgres.QueryCanceled):
-            raise
-        raise TookTooLong(f"stopped after {milliseconds} ms") from error
+    rows = _lookup(
+        "matching",
+        question,
+        sight,
+        parts={"literal": ANY_CASE if ignores_case else EXACTLY},
+        pattern=pattern,
+        flags="ni" if ignores_case else "n",
+        literal=f"%{literal}%",
+        limit=limit,
+    )
     sql_queries.execute("take_time", file=FILE)
     return tuple((row[0], row[1] - 1, row[2] - 1, row[3]) for row in rows)
 

@@ -2,13 +2,13 @@
 
 Fusion scores rank within one query and say nothing across queries: the best of nothing relevant
 still gets 1. Relevance looks at signs that mean the same in every query: how close the memory is,
-what share of the query's words (by their rarity) it has, a thing's name in another spelling
-among them, how far it stands out from the rest of
-the candidates on both, whether it is the closest of them, which identifiers of the query it lacks.
-The same closeness says more of a long question than of two words, and more of a French one, which
-an English embedder puts far from everything. A logistic turns the signs into a probability; its
-constants and which signs it looks at are fitted on judged pairs, for each embedder its own.
-Closeness and words never lower it, identifiers that are missing never raise it.
+what share of the query's words (by their rarity) it has, a thing's name in another spelling among
+them, how far it stands out from the rest of the candidates on both, whether it is the closest of
+them, which identifiers of the query it lacks. The same closeness says more of a long question than
+of two words, and more of a French one, which an English embedder puts far from everything. A
+logistic turns the signs into a probability; its constants and which signs it looks at are fitted on
+judged pairs, for each embedder its own. Closeness and words never lower it, identifiers that are
+missing never raise it.
 
 The fitted rows were made by `manage.py evaluate fit-relevance` on the train half of the shipped
 set, with the embedder of the row configured; signs and threshold are chosen by cross-validation

@@ -24,9 +24,11 @@ from memory.search.actions import search
 from memory.search.request import SearchRequest
 from tests.support.memories import CARTS, PARSER, REDIS, stored
 from tests.support.switching import active_key, do_jobs, make_active, spaces_of, true_vectors
+from tests.support.vendors import ONCE, installed
 
 OF_ITSELF = 0.7  # least cosine of a memory and its words; across two spaces it is near 0
 WORDS, TURNED = "hashing/words-384", "hashing/turned-384"
+NOBODY = "http://127.0.0.1:9"  # the port of discard
 LATER = "The nightly import stops at the first broken row of a supplier."
 
 pytestmark = pytest.mark.usefixtures("in_organization")
@@ -243,7 +245,7 @@ def test_a_model_that_cannot_take_over_is_refused_and_nothing_begins(
         (WORDS, NotSwitchable),
         ("cohere/away", NotSwitchable),
     ):
-        with pytest.raises(refusal):
+        with installed(cohere_base_url=NOBODY, limits=ONCE), pytest.raises(refusal):
             model_switch.switch(caller=caller, key=key)
 
     assert spaces_of(caller) == {WORDS: 3}

@@ -1,6 +1,8 @@
-"""Remote models through the vendors' real clients, against every fault a vendor has."""
+"""Remote models through the vendors' real clients, against every fault of a vendor or a line."""
 
+from collections.abc import Iterator
 from dataclasses import replace
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -13,7 +15,11 @@ from memory.providers.errors import (
     ProviderTimeout,
     ProviderUnavailable,
 )
+from memory.providers.guard import ProviderSettings
 from memory.providers.registry import Vendors
+from tests.integration.memory.providers.conftest import QUICK
+from tests.support import fault_proxy
+from tests.support.fault_proxy import FaultProxy
 from tests.support.vendor_server import Fault, Status, Vendor
 
 TEXTS = ("retry the webhook", "paint the fence")
@@ -154,3 +160,49 @@ def test_a_proxy_of_the_environment_is_used(
     embedder = behind_proxy.embedder(key="openai/small", tenant="acme")
 
     assert embedder.embed_queries(texts=("x",)).shape == (1, 384)
+
+
+BROKEN = (
+    (fault_proxy.HALF_OPEN, ProviderTimeout),
+    (fault_proxy.Fault(stall_after=400), ProviderTimeout),
+    (fault_proxy.Fault(bytes_per_second=200), ProviderTimeout),
+    (fault_proxy.RESETTING, ProviderUnavailable),
+    (fault_proxy.REFUSING, ProviderUnavailable),
+)
+
+
+@pytest.fixture
+def line(vendor: Vendor) -> Iterator[FaultProxy]:
+    """A line to the vendor."""
+    port = urlsplit(vendor.url).port
+    assert port is not None
+    with FaultProxy(target=port) as running:
+        yield running
+
+
+@pytest.fixture
+def over_line(line: FaultProxy) -> Vendors:
+    """The product's vendors over that line; a few failures do not keep them from trying again."""
+    settings = ProviderSettings(
+        embedder="openai/small",
+        openai_base_url=f"http://127.0.0.1:{line.port}/v1",
+        openai_dimensions=384,
+        limits=replace(QUICK, failures_to_open=100),
+    )
+    return Vendors(settings=settings)
+
+
+@pytest.mark.parametrize(("fault", "told"), BROKEN)
+def test_a_broken_line_is_told_and_a_mended_one_used(
+    fault: fault_proxy.Fault, told: type[Exception], line: FaultProxy, over_line: Vendors
+) -> None:
+    embedder = over_line.embedder(key="openai/small", tenant="t")
+    line.set(fault)
+    with pytest.raises(told):
+        embedder.embed_documents(texts=TEXTS)
+
+    line.set(fault_proxy.SOUND)
+    line.reset()
+    mended = over_line.embedder(key="openai/small", tenant="u")
+
+    assert mended.embed_documents(texts=TEXTS).shape == (2, 384)

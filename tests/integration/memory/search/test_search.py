@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -11,6 +12,7 @@ from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
 from memory.index.models import EmbeddingModel
 from memory.records.actions import archive
+from memory.records.models import Memory
 from memory.search.actions import STAGES, search
 from memory.search.request import SearchRequest
 from teams.actions import create_project
@@ -154,3 +156,47 @@ def test_a_wrong_question_names_its_field(caller: Caller, now: datetime) -> None
         with pytest.raises(InvalidInput) as refused:
             search(caller=caller, request=SearchRequest(**{"query": "x", **options}), now=now)
         assert refused.value.errors[0].pointer == pointer
+
+
+TURNS = (
+    "Ada: Good morning, shall we begin with the weather and the coffee machine?",
+    "Ada: Which database lock keeps two carts of one customer apart?",
+    "Ben: The advisory one, taken by hash, as Grace proposed back in spring.",
+    "Ada: Thanks a lot, see you on Thursday then, same place as usual.",
+)
+LOCK = "which database lock keeps carts apart"
+
+
+@pytest.fixture
+def turns(caller: Caller, store: str, now: datetime) -> tuple[UUID, ...]:
+    """Four turns of one session, among memories of the same words."""
+    for number in range(30):
+        stored(caller, now, f"Note {number}: the database of carts has {number} locks.")
+    ids = tuple(
+        stored(caller, now, said, type="episode", project=store, tags=tags).id
+        for said, tags in zip(TURNS, ((), ("question",), (), ()), strict=True)
+    )
+    with tenancy.unit():
+        Memory.objects.filter(pk__in=ids).update(session_id=uuid4())
+    return ids
+
+
+def test_the_turn_after_the_question_is_found_with_it_where_filters_and_scopes_allow(
+    caller: Caller, turns: tuple[UUID, ...], now: datetime
+) -> None:
+    question, answer = TURNS[1:3]
+    found = _found(caller, now, LOCK)
+
+    assert found[0] == question
+    assert answer in found[:5]
+    assert _found(caller, now, LOCK, tags=("question",)) == [question]
+    with tenancy.unit():
+        row = Memory.objects.filter(pk=turns[2])
+        seen = row.values("audience").get()
+        row.update(audience=UUID(int=7))
+    assert answer not in _found(caller, now, LOCK)
+    with tenancy.unit():
+        row.update(**seen)
+    assert answer in _found(caller, now, LOCK)
+    archive(caller=caller, memory_id=turns[2], reason="obsolete", if_version=None, now=now)
+    assert answer not in _found(caller, now, LOCK)
