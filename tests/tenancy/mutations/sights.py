@@ -162,7 +162,7 @@ VISIBILITY: Final = (
     guard(
         "what a hit is linked with asks for the audience", "memory/records/sql/views.sql",
         "WHERE m.status = 'active' AND {visible}", "WHERE m.status = 'active'",
-        "tests/integration/memory/search/test_lay_out.py::test_what_one_may_not_see_surrounds_nothing",
+        "tests/integration/memory/search/test_context.py::test_what_one_may_not_see_surrounds_nothing",
     ),
     guard(
         "links hide an end that cannot be seen", "memory.records.queries.memories:links",

