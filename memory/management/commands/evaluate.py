@@ -83,8 +83,8 @@ class Command(BaseCommand):
         if step == "fit-weights":
             self.stdout.write(report.choices(rows=fit_weights(**asked)))
             return
-        for path in (options["out"], options["markdown"]):
-            if path and not path.parent.is_dir():
+        for path in filter(None, (options["out"], options["markdown"])):
+            if not path.parent.is_dir():
                 raise CommandError(f"There is no folder {path.parent}; make it first.")
         found = evaluate(
             **asked,
