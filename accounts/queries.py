@@ -96,9 +96,12 @@ def members_among(*, caller: Caller, ids: Iterable[UUID]) -> Mapping[UUID, Membe
         return {row.user_id: member_view(row) for row in rows}
 
 
-def people(*, caller: Caller, ids: Iterable[UUID]) -> Mapping[UUID, str]:
+def people(*, caller: Caller, ids: Iterable[UUID | None]) -> Mapping[UUID | None, str]:
     """Return display names for those of `ids` who belong to the caller's organization."""
-    rows = _memberships(caller).filter(user_id__in=set(ids)).order_by("id")
+    wanted = {one for one in ids if one is not None}
+    if not wanted:
+        return {}
+    rows = _memberships(caller).filter(user_id__in=wanted).order_by("id")
     with tenancy.walled(organization_id=caller.organization_id):
         return {row.user_id: row.user.name or row.user.email for row in rows}
 

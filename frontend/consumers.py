@@ -12,8 +12,7 @@ import asyncio
 import json
 import logging
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
 
@@ -31,6 +30,7 @@ from accounts.errors import NotFound
 from accounts.identifiers import as_uuid
 from accounts.sessions import person_of
 from frontend.presenters import activity_feed
+from memory.sessions import queries as sessions
 from teams.changes import GROUP
 
 log = logging.getLogger(__name__)
@@ -44,8 +44,7 @@ TRY_LATER: Final = 1013
 LANGUAGES: Final = ("en", "fr")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SocketQuery:
+class SocketQuery(NamedTuple):
     """What a page asks to hear: by which session, of which organization and project, how said.
 
     `shown` is the session of an agent that the page shows.
@@ -187,9 +186,12 @@ def _read(query: SocketQuery, after: int) -> tuple[list[dict[str, Any]], str]:
     """
     _user_id, caller = _admitted(query)
     with entered(caller), translation.override(query.language):
+        pulse = ""
         messages = activity_feed.messages(caller=caller, after=after, project=query.project)
-        shown = query.shown
-        return messages, activity_feed.pulse(caller=caller, session_id=shown) if shown else ""
+        if query.shown is not None:
+            with suppress(NotFound):
+                pulse = sessions.pulse(caller=caller, session_id=query.shown)
+        return messages, pulse
 
 
 def _admitted(query: SocketQuery) -> tuple[UUID, Caller]:

@@ -18,12 +18,10 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.caller import Caller
-from accounts.errors import NotFound
 from accounts.queries import people
 from frontend import labels
 from frontend.presenters import html, memory_list
 from memory.records.queries import memories
-from memory.sessions import queries as sessions
 from teams.queries import ChangeView, changes_since
 
 MESSAGES: Final = 50  # a read
@@ -68,8 +66,7 @@ def entries(
 
     `are_new` is for changes that arrive while the page is open.
     """
-    ids = {change.actor_user for change in changes if change.actor_user is not None}
-    names = people(caller=caller, ids=ids) if ids else {}
+    names = people(caller=caller, ids=(change.actor_user for change in changes))
     return tuple(
         (change.created_at, _line(caller, change, names, is_new=are_new)) for change in changes
     )
@@ -101,47 +98,41 @@ def messages(*, caller: Caller, after: int, project: str | None) -> list[dict[st
     return made
 
 
-def pulse(*, caller: Caller, session_id: UUID) -> str:
-    """Return how far a session of an agent is, to be compared; empty for one not to be seen."""
-    try:
-        return sessions.pulse(caller=caller, session_id=session_id)
-    except NotFound:
-        return ""
-
-
 def _line(
-    caller: Caller, change: ChangeView, names: Mapping[UUID, str], *, is_new: bool
+    caller: Caller, change: ChangeView, names: Mapping[UUID | None, str], *, is_new: bool
 ) -> SafeString:
     """Show who did what with which memory, project or team."""
-    person = names.get(change.actor_user, "") if change.actor_user else ""
-    is_learned = change.kind == "memory.created" and change.actor_name
-    chip = str(change.summary.get("citation") or change.summary.get("name") or "")
-    color = labels.type_color(type=str(change.summary.get("type", "")))
-    href = _href(caller, change)
-    link = ' <a class="chip {}" href="{}">{}</a>' if href else ' <span class="chip {0}">{2}</span>'
+    agent, person = change.actor_name, names.get(change.actor_user, "")
     whom = ""
-    if change.actor_name and person:
+    if agent and person:
         text = gettext("for %(name)s") % {"name": person}
         whom = format_html(' <span class="mut">{}</span>', text)
+    is_learned = agent and change.kind == "memory.created"
     return format_html(
         LINE,
         new=" new" if is_new else "",
         id=change.id,
         at=html.clock(moment=change.created_at),
-        who=change.actor_name or person or gettext("Someone"),
+        who=agent or person or gettext("Someone"),
         verb=_("learned") if is_learned else VERBS.get(change.kind, change.kind),
-        chip=format_html(link, color, href, chip) if chip else "",
+        chip=_chip(caller, change),
         person=whom,
         tool=labels.name_of(labels.INTERFACES, change.source_interface),
     )
 
 
-def _href(caller: Caller, change: ChangeView) -> str:
-    """Return the page of what changed, empty where it has none."""
+def _chip(caller: Caller, change: ChangeView) -> str:
+    """Show what changed, with a link where it has a page; nothing where it has no name."""
+    told = change.summary
+    name = str(told.get("citation") or told.get("name") or "")
+    if not name:
+        return ""
+    color = labels.type_color(type=str(told.get("type", "")))
     if change.kind.startswith("memory."):
-        return reverse("permalink", args=(change.object_id,))
-    slug = str(change.summary.get("slug", ""))
-    if slug and change.kind.startswith(("project.", "index.")):
-        name = "connections" if change.kind == "index.progress" else "overview"
-        return reverse(name, args=(caller.organization_slug, slug))
-    return ""
+        href = reverse("permalink", args=(change.object_id,))
+    elif told.get("slug") and change.kind.startswith(("project.", "index.")):
+        page = "connections" if change.kind == "index.progress" else "overview"
+        href = reverse(page, args=(caller.organization_slug, told["slug"]))
+    else:
+        return format_html(' <span class="chip {}">{}</span>', color, name)
+    return format_html(' <a class="chip {}" href="{}">{}</a>', color, href, name)

@@ -137,11 +137,22 @@ COLUMNS: Final = (
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets compute
 
 
-def lines(*, caller: Caller, entries: tuple[Entry, ...]) -> tuple[tuple[Entry, str, str], ...]:
-    """Return each entry with who did it, and what changed as far as the log keeps it."""
-    ids = {person for entry in entries for person in (entry.actor_user, _whom(entry)) if person}
-    names = people(caller=caller, ids=ids) if ids else {}
-    return tuple((entry, _who(entry, names), _detail(entry, names)) for entry in entries)
+def lines(
+    *, caller: Caller, entries: tuple[Entry, ...]
+) -> list[tuple[Entry, Name, str, str, Name]]:
+    """Return each entry with the act, who did it, what changed, and where, in words."""
+    ids = (person for entry in entries for person in (entry.actor_user, _whom(entry)))
+    names = people(caller=caller, ids=ids)
+    return [
+        (
+            entry,
+            name_of(ACTS, entry.act),
+            _who(entry, names),
+            _detail(entry, names),
+            name_of(SURFACES, entry.surface),
+        )
+        for entry in entries
+    ]
 
 
 def as_csv(*, entries: Iterable[Entry]) -> str:
@@ -153,7 +164,7 @@ def as_csv(*, entries: Iterable[Entry]) -> str:
     return written.getvalue()
 
 
-def _who(entry: Entry, names: Mapping[UUID, str]) -> str:
+def _who(entry: Entry, names: Mapping[UUID | None, str]) -> str:
     if entry.actor_user is None:
         return entry.agent or gettext("Someone")
     if entry.source_interface == "admin":
@@ -167,7 +178,7 @@ def _whom(entry: Entry) -> UUID | None:
     return None if user is None else UUID(user)
 
 
-def _detail(entry: Entry, names: Mapping[UUID, str]) -> str:
+def _detail(entry: Entry, names: Mapping[UUID | None, str]) -> str:
     """Say what changed, as far as the log keeps it: whom, fields, roles, how many."""
     details, whom = entry.details, _whom(entry)
     if whom is not None:

@@ -5,10 +5,9 @@ that is not a file of that folder is refused before any path is built.
 """
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import nh3
 from markdown_it import MarkdownIt
@@ -39,8 +38,7 @@ ATTRIBUTES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocPage:
+class DocPage(NamedTuple):
     """A documentation page: its name in the address, title, and safe HTML."""
 
     name: str

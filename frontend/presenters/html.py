@@ -7,10 +7,9 @@ the content security policy.
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from difflib import SequenceMatcher
-from typing import Final
+from typing import Any, Final
 
 from django.utils import timezone
 from django.utils.html import conditional_escape, format_html, format_html_join
@@ -42,19 +41,6 @@ CURVE_HEIGHT: Final = 60.0
 CURVE_STEPS: Final = 48
 CURVE_SHORTEST_DAYS: Final = 90.0
 CURVE_PAST_FLOOR: Final = 1.25  # how far the curve runs past the day it meets the floor
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Curve:
-    """Confidence over the coming days: a path, its area, the floor and its height, the end."""
-
-    line: str
-    area: str
-    floor: float
-    floor_y: float
-    days: int
-    below_at: datetime | None
-    flat: bool
 
 
 def type_chip(type: str, own: str | None = None) -> SafeString:
@@ -151,8 +137,8 @@ def ring(score: float, label: str) -> SafeString:
 
 def decay_curve(
     *, confidence: float, half_life_days: float | None, pinned: bool, floor: float, now: datetime
-) -> Curve:
-    """Draw c · 0.5^(days / half-life) from now on (Ebbinghaus 1885).
+) -> dict[str, Any]:
+    """Draw c · 0.5^(days / half-life) from now on (Ebbinghaus 1885): a path and its area.
 
     `floor` is the confidence from which the reader's agents are given it unasked.
     """
@@ -167,12 +153,12 @@ def decay_curve(
         x, y = CURVE_WIDTH * step / CURVE_STEPS, CURVE_HEIGHT * (1.0 - confidence * kept)
         points.append(f"{x:.1f} {y:.1f}")
     line = "M" + " L".join(points)
-    return Curve(
-        line=line,
-        area=f"{line} L{CURVE_WIDTH:.0f} {CURVE_HEIGHT:.0f} L0 {CURVE_HEIGHT:.0f} Z",
-        floor=floor,
-        floor_y=round(CURVE_HEIGHT * (1.0 - floor), 1),
-        days=round(days),
-        below_at=None if meets is None else now + timedelta(days=meets),
-        flat=half_life is None,
-    )
+    return {
+        "line": line,
+        "area": f"{line} L{CURVE_WIDTH:.0f} {CURVE_HEIGHT:.0f} L0 {CURVE_HEIGHT:.0f} Z",
+        "floor": floor,
+        "floor_y": round(CURVE_HEIGHT * (1.0 - floor), 1),
+        "days": round(days),
+        "below_at": None if meets is None else now + timedelta(days=meets),
+        "flat": half_life is None,
+    }

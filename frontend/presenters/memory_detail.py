@@ -2,7 +2,6 @@
 
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from accounts.caller import Caller, TokenScope, may
 from accounts.queries import people
@@ -25,12 +24,7 @@ def inspect(*, memory: MemoryView, caller: Caller, now: datetime) -> dict[str, A
     """
     history = memories.history(caller=caller, memory_id=memory.id)
     users = (memory.author_user, *(version.changed_by for version in history))
-    ids = {user for user in users if user is not None}
-    names = people(caller=caller, ids=ids) if ids else {}
-
-    def writer(agent: str, user: UUID | None) -> str:
-        return agent or (names.get(user, "") if user else "")
-
+    names = people(caller=caller, ids=users)
     earlier = (*(version.content for version in history[1:]), None)
     return {
         "memory": memory,
@@ -42,12 +36,12 @@ def inspect(*, memory: MemoryView, caller: Caller, now: datetime) -> dict[str, A
             now=now,
         ),
         "versions": [
-            (version, before, writer(version.changed_agent, version.changed_by))
+            (version, before, version.changed_agent or names.get(version.changed_by, ""))
             for version, before in zip(history, earlier, strict=True)
         ],
         "links": memories.links(caller=caller, memory_id=memory.id),
         "sides": memories.sides(caller=caller, memory=memory),
-        "author": writer(memory.author_agent, memory.author_user),
+        "author": memory.author_agent or names.get(memory.author_user, ""),
         "active": memory.status == "active",
         "may_change": may(caller=caller, scope=TokenScope.WRITE),
         "is_of_session": inbox.is_of_session(memory=memory),

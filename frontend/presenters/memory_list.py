@@ -10,11 +10,10 @@ Why a hit stands where it stands is drawn as a bar of the parts of its score, an
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from django.urls import get_script_prefix, reverse
@@ -29,11 +28,11 @@ from accounts.errors import InvalidInput
 from frontend import labels
 from frontend.presenters import html
 from memory.records import filters as language
-from memory.records.filters import Chip, Filters, states_of
+from memory.records.filters import Filters, states_of
 from memory.records.queries import memories
 from memory.records.queries.memories import Cursor
 from memory.records.queries.views import Contradiction, MemoryView
-from memory.search.actions import SearchAnswer, search
+from memory.search.actions import search
 from memory.search.request import SearchRequest
 from memory.taxonomy import Status
 from memory.text import globs
@@ -65,8 +64,7 @@ REASON: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class Row(NamedTuple):
     """One memory of a list; `contradictions` stand below it: no side is shown alone.
 
     `explain` says why a search found it, and `threshold` how relevant it must be to be shown
@@ -79,31 +77,13 @@ class Row:
     threshold: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListQuery:
+class ListQuery(NamedTuple):
     """The query box and the page of it; `anyway` shows what is not relevant enough, too."""
 
     text: str
     cursor: Cursor | None
     why: bool
     anyway: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryList:
-    """What the list shows: rows, how many pass the filters, or what is wrong.
-
-    `answer` is how a search went, None when there was none; `withheld` of its hits are not
-    relevant enough to be shown unasked.
-    """
-
-    rows: tuple[Row, ...] = ()
-    chips: tuple[Chip, ...] = ()
-    total: int | None = None
-    next_cursor: str = ""
-    answer: SearchAnswer | None = None
-    withheld: int = 0
-    error: InvalidInput | None = None
 
 
 def query_of(*, values: Mapping[str, str]) -> ListQuery:
@@ -130,18 +110,24 @@ def read_unit(*, asked: ListQuery) -> AbstractContextManager[None]:
     return nullcontext() if searches else tenancy.unit()
 
 
-def list_memories(*, caller: Caller, project: str, asked: ListQuery, now: datetime) -> MemoryList:
-    """Return what to show for a query. Raises NotFound for a project the caller cannot see."""
+def list_memories(
+    *, caller: Caller, project: str, asked: ListQuery, now: datetime
+) -> dict[str, Any]:
+    """Return the rows and chips of a query, and how many pass its filters; or the `error` in it.
+
+    `answer` is how a search went; `withheld` of its hits are not relevant enough to be shown
+    unasked. Raises NotFound for a project the caller cannot see.
+    """
     try:
         filters = language.parse(text=asked.text, project=project)
         if filters.text:
             return _search(caller, filters, asked, now)
         return _page(caller, filters, asked, now)
     except InvalidInput as error:
-        return MemoryList(error=error)
+        return {"error": error, "total": None}
 
 
-def _search(caller: Caller, filters: Filters, asked: ListQuery, now: datetime) -> MemoryList:
+def _search(caller: Caller, filters: Filters, asked: ListQuery, now: datetime) -> dict[str, Any]:
     whole = (globs.bare(path=pattern) for pattern in filters.files if "[" not in pattern)
     request = SearchRequest(
         query=filters.text,
@@ -161,43 +147,35 @@ def _search(caller: Caller, filters: Filters, asked: ListQuery, now: datetime) -
     )
     answer = search(caller=caller, request=request, now=now)
     rows = tuple(
-        Row(
-            memory=hit.memory,
-            contradictions=hit.contradictions,
-            explain=hit.explain,
-            threshold=answer.funnel.threshold,
-        )
+        Row(hit.memory, hit.contradictions, hit.explain, answer.funnel.threshold)
         for hit in answer.hits
         if all(_touches(hit.memory.related_files, pattern) for pattern in filters.files)
     )
-    return MemoryList(
-        rows=rows,
-        chips=language.chips(filters=filters),
-        total=len(rows),
-        answer=answer,
-        withheld=answer.funnel.judged - answer.funnel.shown,
-    )
+    return {
+        "rows": rows,
+        "chips": language.chips(filters=filters),
+        "total": len(rows),
+        "answer": answer,
+        "withheld": answer.funnel.judged - answer.funnel.shown,
+    }
 
 
 def _touches(files: tuple[str, ...], pattern: str) -> bool:
     return any(fnmatchcase(file, pattern) or pattern.rstrip("*") in file for file in files)
 
 
-def _page(caller: Caller, filters: Filters, asked: ListQuery, now: datetime) -> MemoryList:
+def _page(caller: Caller, filters: Filters, asked: ListQuery, now: datetime) -> dict[str, Any]:
     found = memories.page(
         caller=caller, filters=filters, cursor=asked.cursor, limit=PAGE_SIZE, now=now
     )
     is_counted = asked.cursor is None and asked.text
     after = found.next_cursor
-    return MemoryList(
-        rows=tuple(
-            Row(memory=memory, contradictions=found.sides.get(memory.id, ()))
-            for memory in found.items
-        ),
-        chips=language.chips(filters=filters),
-        total=memories.count(caller=caller, filters=filters) if is_counted else None,
-        next_cursor="" if after is None else f"{after.created_at.isoformat()}~{after.memory_id}",
-    )
+    return {
+        "rows": [Row(memory, found.sides.get(memory.id, ())) for memory in found.items],
+        "chips": language.chips(filters=filters),
+        "total": memories.count(caller=caller, filters=filters) if is_counted else None,
+        "next_cursor": after and f"{after.created_at.isoformat()}~{after.memory_id}",
+    }
 
 
 def draw(row: Row, org: str, now: datetime, why: bool = False) -> SafeString:

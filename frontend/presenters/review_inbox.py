@@ -90,8 +90,12 @@ class InboxFilter:
         return {"group": group, "batch": str(self.batch or ""), "kept": self.query}
 
 
-def _open_item(caller: Caller, peek: UUID | ConflictView | None, now: datetime) -> dict[str, Any]:
-    """Return the memory or the conflict that is open."""
+def _open_item(
+    caller: Caller, peek: UUID | ConflictView | None, following: InboxItem | None, now: datetime
+) -> dict[str, Any]:
+    """Return the memory or the conflict that is open: what was asked for, else what follows."""
+    if peek is None and following is not None:
+        peek = following.conflict or following.memory.id
     memory = card = None
     if isinstance(peek, UUID):
         memory = opened(caller=caller, memory_id=peek, now=now)
@@ -124,14 +128,11 @@ def read(
         group=group,
         imported=imported,
         after=None,
-        limit=min(narrowed.rows or PAGE_SIZE, ROWS_MOST),
+        limit=narrowed.rows or PAGE_SIZE,
         now=now,
     )
     rows = page.items
-    following = _next_item(rows, behind)
-    if peek is None and following is not None:
-        peek = following.conflict or following.memory.id
-    names = _names(caller, tuple(one.memory for one in rows))
+    names = people(caller=caller, ids=(one.memory.author_user for one in rows))
     groups = labels.REVIEW_GROUPS
     tabs = [(one.value, groups[one.value], counts.by_group[one]) for one in Group]
     has_more = page.next_place is not None and len(rows) < ROWS_MOST
@@ -149,7 +150,7 @@ def read(
             if counts.total or batch
             else reviews.count_decided(caller=caller, project=project, now=now),
         },
-        **_open_item(caller, peek, now),
+        **_open_item(caller, peek, _next_item(rows, behind), now),
         "may_decide": may_decide(caller=caller),
         **narrowed.context(),
         "batches": _batches(caller, project, narrowed, counts, now),
@@ -178,7 +179,7 @@ def opened(*, caller: Caller, memory_id: UUID, now: datetime) -> dict[str, Any]:
     memory = item["memory"]
     return {
         "item": item,
-        "author": _author(memory, _names(caller, (memory,))),
+        "author": _author(memory, people(caller=caller, ids=(memory.author_user,))),
         "may_merge": memory.scope == Scope.PERSONAL or allows(role=caller.role, act=Act.MERGE),
         "details": tuple(
             (name.replace("_", " "), str(value))
@@ -231,25 +232,19 @@ def _sessions(
     return reviews.waiting_sessions(caller=caller, project=project, limit=SESSIONS, now=now)
 
 
-def _names(caller: Caller, memories: tuple[MemoryView, ...]) -> dict[UUID, str]:
-    ids = {one.author_user for one in memories if one.author_user is not None}
-    return dict(people(caller=caller, ids=ids)) if ids else {}
-
-
-def _author(memory: MemoryView, names: dict[UUID, str]) -> str:
-    return memory.author_agent or _person(memory.author_user, names)
+def _author(memory: MemoryView, names: Mapping[UUID | None, str]) -> str:
+    return memory.author_agent or names.get(memory.author_user, "")
 
 
 def cards(*, caller: Caller, views: tuple[ConflictView, ...]) -> list[dict[str, Any]]:
     """Return conflicts that the caller sees, with what a page says of each."""
     sides = [side for view in views for side in (view.older, view.newer)]
     named = (*(side.author_user for side in sides), *(view.settled_by for view in views))
-    ids = {person for person in named if person is not None}
-    names = people(caller=caller, ids=ids) if ids else {}
+    names = people(caller=caller, ids=named)
     return [_card(view, names) for view in views]
 
 
-def _card(view: ConflictView, names: Mapping[UUID, str]) -> dict[str, Any]:
+def _card(view: ConflictView, names: Mapping[UUID | None, str]) -> dict[str, Any]:
     """Return one conflict with what a page says of it.
 
     An option is a verdict with its name and key, and the bar that keeps the reader from it, empty
@@ -261,7 +256,7 @@ def _card(view: ConflictView, names: Mapping[UUID, str]) -> dict[str, Any]:
         "view": view,
         "older_by": _writer(view.older, names),
         "newer_by": _writer(view.newer, names),
-        "settled_by": _person(view.settled_by, names),
+        "settled_by": names.get(view.settled_by, ""),
         "cause": CAUSES.get(view.cause, view.cause),
         "options": [(verdict.value, *OPTIONS[verdict], bar.value) for verdict, bar in bars.items()],
         "whys": {bar.value: WHO[bar] for bar in bars.values() if bar},
@@ -272,9 +267,5 @@ def _card(view: ConflictView, names: Mapping[UUID, str]) -> dict[str, Any]:
     }
 
 
-def _writer(side: MemoryView, names: Mapping[UUID, str]) -> str:
-    return " · ".join(filter(None, (side.author_agent, _person(side.author_user, names))))
-
-
-def _person(user_id: UUID | None, names: Mapping[UUID, str]) -> str:
-    return names.get(user_id, "") if user_id else ""
+def _writer(side: MemoryView, names: Mapping[UUID | None, str]) -> str:
+    return " · ".join(filter(None, (side.author_agent, names.get(side.author_user))))

@@ -5,7 +5,6 @@ because the content security policy forbids those.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -18,54 +17,11 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from frontend import labels
-from frontend.presenters import audit_lines, html, memory_list, refusals
+from frontend.presenters import html, memory_list, refusals
 from memory.records.queries.views import MemoryView
 
 register = template.Library()
 
-FILTERS: Final[Mapping[str, Mapping[str, labels.Name]]] = {  # stored values in words
-    "scope_name": labels.SCOPES,
-    "source_name": labels.SOURCES,
-    "interface_name": labels.INTERFACES,
-    "fit_name": labels.FITS,
-    "close_name_reason": labels.CLOSE_NAMES,
-    "verification_name": labels.VERIFICATIONS,
-    "status_name": labels.STATUSES,
-    "job_name": labels.JOBS,
-    "job_state_name": labels.JOB_STATES,
-    "role_name": labels.ROLES,
-    "token_scope_name": labels.TOKEN_SCOPES,
-    "token_state_name": labels.TOKEN_STATES,
-    "path_name": labels.SEARCH_PATHS,
-    "missing_name": labels.MISSING,
-    "health_part_name": labels.HEALTH_PARTS,
-    "entity_type_name": labels.ENTITY_TYPES,
-    "basis_name": labels.TYPE_BASES,
-    "review_group_name": labels.REVIEW_GROUPS,
-    "verdict_name": labels.REVIEW_VERDICTS,
-    "review_why": labels.REVIEW_WHYS,
-    "imported_name": labels.IMPORTED,
-    "session_state_name": labels.SESSION_STATES,
-    "session_count_name": labels.SESSION_COUNTS,
-    "speaker_name": labels.SPEAKERS,
-    "import_state_name": labels.IMPORT_STATES,
-    "format_name": labels.FORMATS,
-    "rollback_fate": labels.ROLLBACK_FATES,
-    "rollback_why": labels.ROLLBACK_WHYS,
-    "index_state_name": labels.INDEX_STATES,
-    "code_language_name": labels.LANGUAGES,
-    "event_kind_name": labels.EVENT_KINDS,
-    "point_name": labels.INJECTION_POINTS,
-    "mark_name": labels.RIBBON_MARKS,
-    "outcome_name": labels.OUTCOMES,
-    "signal_name": labels.SIGNALS,
-    "phase_name": labels.PHASES,
-    "end_name": labels.ENDS,
-    "act_name": audit_lines.ACTS,
-    "surface_name": audit_lines.SURFACES,
-}
-for _name, _table in FILTERS.items():
-    register.filter(_name, partial(labels.name_of, _table))
 register.filter("said", refusals.translate)
 register.filter("correction_said", refusals.correction)
 register.filter(refusals.noted)
@@ -89,6 +45,12 @@ ICONS: Final[Mapping[str, str]] = {
     "back": "M14 6l-6 6 6 6",
     "search": "M11 18a7 7 0 100-14 7 7 0 000 14zM20 20l-4-4",
 }
+
+
+@register.filter
+def name(value: str, table: str) -> labels.Name:
+    """Return the name that a table of `labels` has for a stored value."""
+    return labels.name_of(getattr(labels, table), value)
 
 
 @register.simple_tag
@@ -174,7 +136,7 @@ def meter_of(part: float, whole: float, label: str) -> SafeString:
 
 
 @register.simple_tag
-def decay_curve(curve: html.Curve, label: str) -> SafeString:
+def decay_curve(curve: Mapping[str, Any], label: str) -> SafeString:
     """Draw how confidence falls without use, and the floor below which agents do not get it."""
     return format_html(
         '<svg class="curve" viewBox="0 0 {w} {h}" preserveAspectRatio="none" role="img"'
@@ -183,9 +145,9 @@ def decay_curve(curve: html.Curve, label: str) -> SafeString:
         w=round(html.CURVE_WIDTH),
         h=round(html.CURVE_HEIGHT),
         label=label,
-        area=curve.area,
-        floor=curve.floor_y,
-        line=curve.line,
+        area=curve["area"],
+        floor=curve["floor_y"],
+        line=curve["line"],
     )
 
 

@@ -35,7 +35,7 @@ NOBODY: Final = UUID(int=0)  # what is no id names nobody
 @base.member
 def audit_log(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the audit log, newest first; who may not read it is told who may."""
-    context: dict[str, object] = {"section": "audit"}
+    context: dict[str, object] = {}
     if not manages(caller=frame.caller):
         return base.page(request, "pages/settings_audit.html", context, status=403)
     page = audit_page(
@@ -126,7 +126,6 @@ def _jobs_page(
     )
     workload = accounts_jobs.workload(caller=frame.caller, now=frame.now)
     context = {
-        "section": "jobs",
         "error": error,
         "state": state,
         "jobs": page.items,
@@ -145,7 +144,7 @@ def _jobs_page(
 @base.member
 def models(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the embedding models and change them; who may not is told who may."""
-    context: dict[str, object] = {"section": "models", "form": request.POST}
+    context: dict[str, object] = {"form": request.POST}
     if not manages(caller=frame.caller):
         return base.page(request, "pages/settings_models.html", context, status=403)
     if request.method == "POST":
@@ -191,7 +190,7 @@ def month(request: HttpRequest, frame: Frame) -> HttpResponse:
 
     Who may not see it is told who may; what is no month, or is to come, is the present one.
     """
-    context: dict[str, object] = {"section": "usage"}
+    context: dict[str, object] = {}
     if not manages(caller=frame.caller):
         return base.page(request, "pages/usage.html", context, status=403)
     today = frame.now.date()

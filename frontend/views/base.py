@@ -23,9 +23,10 @@ from django.utils import timezone
 
 from accounts import free_texts, tenancy
 from accounts.authentication import caller_from_session, entered
-from accounts.caller import Caller
+from accounts.caller import Caller, TokenScope
 from accounts.errors import CairnError, InvalidInput, NotFound, RateLimited
 from accounts.queries import organizations_of
+from accounts.rights import scopes_of
 from accounts.tenancy.rls import JoinedOrganization
 from frontend.middleware import speak
 from memory.records.queries import memories
@@ -36,7 +37,22 @@ from teams.permissions import Act, allows
 from teams.queries import ProjectView
 
 P = ParamSpec("P")
-FORMS: Final = ("form", "form_people", "form_gates")  # under which templates find what was sent
+FORMS: Final = ("form", "form_main", "form_gates", "form_extraction", "form_people")  # as sent
+SECTIONS: Final = {  # where a page's template is not named by its entry in the navigation
+    "conflict": "conflicts",
+    "entity": "entities",
+    "import": "memories",
+    "imports": "memories",
+    "memory": "memories",
+    "methodology": "methodologies",
+    "note": "memories",
+    "notes": "memories",
+    "session": "sessions",
+    "style": "styles",
+    "team": "teams",
+    "topic": "topics",
+    "trust": "connections",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +73,14 @@ class Frame:
         return "" if self.project is None else self.project.slug
 
     @property
+    def project_id(self) -> UUID | None:
+        """The id of the project, None outside of one."""
+        return None if self.project is None else self.project.id
+
+    @property
     def ref(self) -> str:
-        """The id of the project, empty outside of one."""
-        return "" if self.project is None else str(self.project.id)
+        """The id of the project as text, empty outside of one."""
+        return str(self.project_id or "")
 
     def may(self, act: Act) -> bool:
         """Say whether the role of who looks allows an act."""
@@ -109,7 +130,7 @@ def is_htmx(request: HttpRequest) -> bool:
 def page(
     request: HttpRequest, template: str, context: Mapping[str, Any], *, status: int | None = None
 ) -> HttpResponse:
-    """Render a page or a fragment; nothing of an organization is kept by caches.
+    """Render a page or a fragment.
 
     The status is that of the `error` in the context where none is given. A form that comes back
     with a refusal shows what was sent without secrets: sent once more, it stores the rest. A whole
@@ -119,15 +140,14 @@ def page(
     status = status or (error.status if isinstance(error, CairnError) else 200)
     values = {**context, **_redacted(context)} if status >= 400 else dict(context)
     frame: Frame | None = getattr(request, "frame", None)
-    if template.startswith("pages/") and "tally" not in values:
-        values["tally"] = None
-        if frame is not None and frame.project is not None and not is_htmx(request):
+    if template.startswith("pages/"):
+        name = template.removeprefix("pages/").removeprefix("settings_").removesuffix(".html")
+        values = {"section": SECTIONS.get(name, name), "tally": None, **values}
+        if "tally" not in context and frame and frame.project and not is_htmx(request):
             values["tally"] = overview.count_for_frame(
                 caller=frame.caller, project_id=frame.project.id, now=frame.now
             )
-    response = render(request, template, values, status=status)
-    response["Cache-Control"] = "no-store"
-    return response
+    return render(request, template, values, status=status)
 
 
 def dialog(
@@ -162,9 +182,8 @@ def swapped(response: HttpResponse, *, into: str, swap: str = "innerHTML") -> Ht
 
 
 def file(text: str, *, media: str, name: str = "") -> HttpResponse:
-    """Give a text as a file that nobody keeps, to be saved under a name if there is one."""
+    """Give a text as a file, to be saved under a name if there is one."""
     response = HttpResponse(text, content_type=f"{media}; charset=utf-8")
-    response["Cache-Control"] = "no-store"
     if name:
         response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
@@ -204,7 +223,7 @@ def memory_here(frame: Frame, memory_id: UUID, *, or_of_no_project: bool = False
     view = memories.get(caller=frame.caller, memory_id=memory_id, now=frame.now)
     if or_of_no_project and view.project_id is None:
         return view
-    if view.project_id != (None if frame.project is None else frame.project.id):
+    if view.project_id != frame.project_id:
         raise _not_here()
     return view
 
@@ -212,9 +231,14 @@ def memory_here(frame: Frame, memory_id: UUID, *, or_of_no_project: bool = False
 def check_here(frame: Frame, memory_ids: tuple[UUID, ...]) -> None:
     """Check that memories are of the page's project. Raises NotFound when one is not."""
     found = memories.by_ids(caller=frame.caller, memory_ids=memory_ids, now=frame.now)
-    project_id = None if frame.project is None else frame.project.id
-    if any(key not in found or found[key].project_id != project_id for key in memory_ids):
+    if any(key not in found or found[key].project_id != frame.project_id for key in memory_ids):
         raise _not_here()
+
+
+def lendable_scopes(caller: Caller) -> tuple[TokenScope, ...]:
+    """Return the scopes that a person can lend to a token, in their order."""
+    lendable = scopes_of(role=caller.role)
+    return tuple(scope for scope in TokenScope if scope in lendable)
 
 
 def ids_of(texts: list[str]) -> tuple[UUID, ...]:

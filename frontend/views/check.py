@@ -140,7 +140,6 @@ def check(request: HttpRequest, frame: Frame) -> HttpResponse:
         if base.is_htmx(request):
             return base.page(request, "partials/check_answer.html", result)
     context = {
-        "section": "check",
         "form": form,
         "longest_plan": PLAN_MOST,
         "longest_diff": DIFF_MOST,
@@ -189,16 +188,18 @@ def _answer(frame: Frame, text: str, *, is_diff: bool) -> dict[str, Any]:
     else:
         known = KNOWN if check.findings or check.ties else UNKNOWN
         summary = SUMMARIES.get(check.verdict, known)
-    groups = []
-    for level, (name, color) in LEVELS.items():
-        findings = [_finding(one, steps) for one in check.findings if one.level is level]
-        if findings:
-            groups.append((level.value, name, color, findings))
     return {
         "check": check,
         "summary": summary,
         "is_diff": is_diff,
-        "groups": groups,
+        "groups": [
+            (
+                level.value,
+                *words,
+                [_finding(one, steps) for one in check.findings if one.level is level],
+            )
+            for level, words in LEVELS.items()
+        ],
         "without": [name_of(LEFT_OUT, one) for one in check.degraded],
     }
 

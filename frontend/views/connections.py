@@ -1,7 +1,8 @@
-"""Connections: how to connect an agent, whether it works yet, and how far the code index is."""
+"""How to connect an agent, whether it works, how far the code index is, and how far to trust."""
 
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -14,20 +15,59 @@ from django.views.decorators.http import require_POST
 from accounts.actions.tokens import NewToken, create_token
 from accounts.identifiers import as_uuid
 from accounts.queries import TokenView, is_silent, list_tokens, state_of
-from frontend.labels import Name
+from frontend.labels import ASKED, Name
 from frontend.views import base
 from frontend.views.base import Frame
 from graph.index.queries import code_index
 from memory.injection.actions.connection_test import ConnectionOutcome, try_connection
 from memory.injection.harnesses import HOOK_SCRIPT_VERSION
 from memory.injection.queries import milestones, project_totals
+from memory.sessions.actions.trust import get_trust, set_trust
 from teams import actions
 from teams.permissions import Act
 from teams.queries import Pauses, pauses_of
+from teams.trust import LEVELS, TrustLevel
 
 NOBODY: Final = UUID(int=0)  # what is no id names no token
 PLACEHOLDER: Final = "YOUR_TOKEN"
-Snippet = tuple[str, str]  # where it goes, and the text to paste
+Snippet = tuple[str, str, str]  # the way to connect, where it goes, and the text to paste
+
+SERVER: Final = {"url": "{url}/mcp", "headers": {"Authorization": "Bearer {secret}"}}
+EXPORTS: Final = """\
+export CAIRN_URL={url}
+export CAIRN_TOKEN={secret}
+export CAIRN_PROJECT={project}
+"""
+CALL: Final = """\
+curl {url}/api/v1/%s \\
+  -H "Authorization: Bearer {secret}" -H "Content-Type: application/json" \\
+  -d '%s'"""
+SNIPPETS: Final[tuple[Snippet, ...]] = (  # the hooks are told of the script of the plugin folder
+    ("Claude Code", "Terminal", """\
+claude mcp add --transport http cairn {url}/mcp \\
+  --header "Authorization: Bearer {secret}\""""),
+    ("Cursor", ".cursor/mcp.json", json.dumps({"mcpServers": {"cairn": SERVER}}, indent=2)),
+    ("Codex", "~/.codex/config.toml", """\
+[mcp_servers.cairn]
+url = "{url}/mcp"
+bearer_token_env_var = "CAIRN_TOKEN\""""),
+    ("Codex", "Terminal", "export CAIRN_TOKEN={secret}"),
+    ("Copilot, VS Code", ".vscode/mcp.json",
+     json.dumps({"servers": {"cairn": {"type": "http", **SERVER}}}, indent=2)),
+    ("MCP", "Streamable HTTP", "{url}/mcp\nAuthorization: Bearer {secret}"),
+    ("Hooks", "Claude Code", f"{EXPORTS}claude --plugin-dir deploy/plugin"),
+    ("Hooks", "Copilot CLI", f"""{EXPORTS}\
+mkdir -p ~/.cairn ~/.copilot/hooks
+cp -R deploy/plugin ~/.cairn/plugin
+cp deploy/plugin/hooks/copilot.json ~/.copilot/hooks/cairn.json"""),
+    ("Hooks", "Cline: .clinerules/hooks/UserPromptSubmit, PostToolUse, TaskComplete", f"""\
+#!/bin/sh
+{EXPORTS}exec sh "$HOME/.cairn/plugin/bin/hook.sh" cline"""),
+    ("REST", "Terminal",
+     CALL % ("memories", '{"project": "{project}", "content": "Deploys need the VPN."}')),
+    ("REST", "Terminal",
+     CALL % ("search", '{"project": "{project}", "query": "how do we deploy"}')),
+)  # fmt: skip
 
 _NEW_TOKEN: Final = _("Make a new one on this page, and set the agent up with it.")
 ANSWERS: Final[Mapping[ConnectionOutcome, tuple[str, Name, Name]]] = {  # color, answer, what to do
@@ -63,6 +103,12 @@ ANSWERS: Final[Mapping[ConnectionOutcome, tuple[str, Name, Name]]] = {  # color,
         _("Switched off: events are stored, but all hooks of this project are off."),
         _("Turn hooks on in the project settings."),
     ),
+}
+TRUST_LEVELS: Final[Mapping[TrustLevel, Name]] = {
+    TrustLevel.CAUTIOUS: _("Cautious"),
+    TrustLevel.STANDARD: _("Standard"),
+    TrustLevel.CONFIDENT: _("Confident"),
+    TrustLevel.AUTONOMOUS: _("Autonomous"),
 }
 
 
@@ -121,11 +167,7 @@ def attempt(request: HttpRequest, frame: Frame) -> HttpResponse:
 def code_index_card(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show how far the index of the code is: for the page that holds it, and its live refresh."""
     view = code_index(caller=frame.caller, ref=frame.slug)
-    context = {
-        "section": "connections",
-        "view": view,
-        "others": view.files_total - sum(view.languages.values()),
-    }
+    context = {"view": view, "others": view.files_total - sum(view.languages.values())}
     return base.dialog(request, "partials/code_index.html", context)
 
 
@@ -135,9 +177,8 @@ def _page(
     """Show the page, or for htmx the part of it that changed."""
     known = list_tokens(caller=frame.caller)
     context = {
-        "section": "connections",
         "token": token,
-        "ways": snippets(base_url=settings.BASE_URL, token=token, project=frame.slug),
+        "snippets": snippets(base_url=settings.BASE_URL, token=token, project=frame.slug),
         **_checklist(frame, known),
         "own_tokens": tuple(one for one in known if one.user_id == frame.caller.user_id),
         **extra,
@@ -148,22 +189,16 @@ def _page(
 
 def _checklist(frame: Frame, known: tuple[TokenView, ...]) -> dict[str, object]:
     """Return how far the agents are; `known` are the tokens that who looks may see."""
-    project_id = None if frame.project is None else frame.project.id
-    living = tuple(
-        one
-        for one in known
-        if state_of(token=one, now=frame.now) in {"active", "rotated"}
-        and (one.projects is None or project_id in one.projects)
-    )
-    seen = tuple(one for one in living if one.last_used_at is not None)
+    living = _living_tokens(frame, known)
+    seen = [one for one in living if one.last_used_at is not None]
     reached = milestones(caller=frame.caller, project=frame.slug)
     given = project_totals(caller=frame.caller, project=frame.slug)
     paused = pauses_of(caller=frame.caller, ref=frame.slug)
     agents = [_agent(one, paused, frame.now) for one in seen]
     return {
         "steps": (
-            (_("Token created"), _earliest(one.created_at for one in living)),
-            (_("First call"), _earliest(one.last_used_at for one in seen)),
+            (_("Token created"), min((one.created_at for one in living), default=None)),
+            (_("First call"), min(filter(None, (one.last_used_at for one in seen)), default=None)),
             (_("First memory given to an agent"), given.first_at),
             (_("First memory from an agent"), reached.first_memory_at),
         ),
@@ -177,6 +212,16 @@ def _checklist(frame: Frame, known: tuple[TokenView, ...]) -> dict[str, object]:
     }
 
 
+def _living_tokens(frame: Frame, known: tuple[TokenView, ...]) -> list[TokenView]:
+    """Return the tokens that are in effect and reach the project."""
+    return [
+        one
+        for one in known
+        if state_of(token=one, now=frame.now) in {"active", "rotated"}
+        and (one.projects is None or frame.project_id in one.projects)
+    ]
+
+
 def _agent(token: TokenView, paused: Pauses, now: datetime) -> dict[str, object]:
     hook = token.last_used_hook
     return {
@@ -187,66 +232,46 @@ def _agent(token: TokenView, paused: Pauses, now: datetime) -> dict[str, object]
     }
 
 
-def _earliest(moments: Iterable[datetime | None]) -> datetime | None:
-    return min((moment for moment in moments if moment is not None), default=None)
+def snippets(*, base_url: str, token: str, project: str) -> list[Snippet]:
+    """Return the snippets of each way to connect, filled for this project."""
+    named = {"{url}": base_url, "{secret}": token or PLACEHOLDER, "{project}": project}
+    pattern = re.compile("|".join(named))
+    return [
+        (way, where, pattern.sub(lambda found: named[found[0]], text))
+        for way, where, text in SNIPPETS
+    ]
 
 
-def snippets(
-    *, base_url: str, token: str, project: str
-) -> tuple[tuple[str, tuple[Snippet, ...]], ...]:
-    """Return the name of each way to connect and its snippets, filled for this project."""
-    secret = token or PLACEHOLDER
-    mcp = f"{base_url}/mcp"
-    server = {"url": mcp, "headers": {"Authorization": f"Bearer {secret}"}}
-    claude = (
-        f"claude mcp add --transport http cairn {mcp} \\\n"
-        f'  --header "Authorization: Bearer {secret}"'
-    )
-    cursor = json.dumps({"mcpServers": {"cairn": server}}, indent=2)
-    codex = f'[mcp_servers.cairn]\nurl = "{mcp}"\nbearer_token_env_var = "CAIRN_TOKEN"'
-    vscode = json.dumps({"servers": {"cairn": {"type": "http", **server}}}, indent=2)
-    return (
-        ("Claude Code", (("Terminal", claude),)),
-        ("Cursor", ((".cursor/mcp.json", cursor),)),
-        (
-            "Codex",
-            (("~/.codex/config.toml", codex), ("Terminal", f"export CAIRN_TOKEN={secret}")),
+@base.member
+def trust(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Show the dial, and set it; what is no position of it is the most careful one."""
+    if request.method == "POST":
+        named = {one.name.lower(): one for one in TrustLevel}
+        level = named.get(request.POST.get("level", ""), TrustLevel.CAUTIOUS)
+        set_trust(caller=frame.caller, ref=frame.slug, level=level, now=frame.now)
+        return base.moved(request, to=base.address("trust", frame))
+    view = get_trust(caller=frame.caller, ref=frame.slug)
+    below = TrustLevel(max(view.level - 1, TrustLevel.CAUTIOUS))
+    may_set = frame.may(Act.WRITE)
+    context = {
+        "trust": view,
+        "dial": tuple(
+            {
+                "value": row.level.name.lower(),
+                "name": TRUST_LEVELS[row.level],
+                "least": row.injects_from_confidence,
+                "asked": ASKED[row.asking.value],
+                "is_here": row.level is view.level,
+                "is_open": row.level in view.open_to and may_set,
+                "is_for_owners": row.level is TrustLevel.AUTONOMOUS,
+            }
+            for row in LEVELS
         ),
-        ("Copilot, VS Code", ((".vscode/mcp.json", vscode),)),
-        ("MCP", (("Streamable HTTP", f"{mcp}\nAuthorization: Bearer {secret}"),)),
-        ("Hooks", _hooks(base_url, secret, project)),
-        ("REST", _rest(base_url, secret, project)),
-    )
-
-
-def _hooks(base_url: str, secret: str, project: str) -> tuple[Snippet, ...]:
-    """Return how programs are told of the script of the plugin folder, and what it needs."""
-    named = {"CAIRN_URL": base_url, "CAIRN_TOKEN": secret, "CAIRN_PROJECT": project}
-    exports = "\n".join(f"export {name}={value}" for name, value in named.items())
-    copied = (
-        "mkdir -p ~/.cairn ~/.copilot/hooks\n"
-        "cp -R deploy/plugin ~/.cairn/plugin\n"
-        "cp deploy/plugin/hooks/copilot.json ~/.copilot/hooks/cairn.json"
-    )
-    script = 'exec sh "$HOME/.cairn/plugin/bin/hook.sh" cline'
-    return (
-        ("Claude Code", f"{exports}\nclaude --plugin-dir deploy/plugin"),
-        ("Copilot CLI", f"{exports}\n{copied}"),
-        (
-            "Cline: .clinerules/hooks/UserPromptSubmit, PostToolUse, TaskComplete",
-            f"#!/bin/sh\n{exports}\n{script}",
-        ),
-    )
-
-
-def _rest(base_url: str, secret: str, project: str) -> tuple[Snippet, ...]:
-    """Return how a memory is stored and how one is found."""
-    head = f'  -H "Authorization: Bearer {secret}" -H "Content-Type: application/json" \\\n'
-    calls = (
-        ("memories", {"project": project, "content": "Deploys need the VPN."}),
-        ("search", {"project": project, "query": "how do we deploy"}),
-    )
-    return tuple(
-        ("Terminal", f"curl {base_url}/api/v1/{path} \\\n{head}  -d '{json.dumps(body)}'")
-        for path, body in calls
-    )
+        "here": TRUST_LEVELS[view.level],
+        "value": view.level.name.lower(),
+        "below": TRUST_LEVELS[below],
+        "below_value": below.name.lower(),
+        "following": None if view.following is None else TRUST_LEVELS[view.following.level],
+        "may_set": may_set,
+    }
+    return base.page(request, "pages/trust.html", context)

@@ -6,9 +6,8 @@ nothing is written is left out. What is wrong with one is said by its JSON point
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -40,8 +39,7 @@ CHOSEN: Final = frozenset({"is", "base"})  # which always have a value
 ROOM: Final = {PHASE: 3, RELAY: 1, TYPE: 1}  # lines to write in, beside those there are
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MethodologyForm:
+class MethodologyForm(NamedTuple):
     """What a form shows; lines are values of `PHASE`, `RELAY` and `TYPE`."""
 
     name: str = ""
@@ -131,7 +129,6 @@ def _methodology_form(
     wrong = error if isinstance(error, InvalidInput) else None
     bases = custom_type_rules.BASES
     return {
-        "section": "methodologies",
         "may_manage": frame.may(Act.MANAGE_SETTINGS),
         "written": form,
         "error": error,
@@ -313,7 +310,6 @@ def _sent_style(request: HttpRequest) -> dict[str, object]:
 
 def _style_form(frame: Frame) -> dict[str, object]:
     return {
-        "section": "styles",
         "interfaces": INTERFACES,
         "longest": LONGEST_TEXT,
         "may_manage": manages(caller=frame.caller),

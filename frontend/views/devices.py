@@ -15,10 +15,8 @@ from django.utils import timezone
 from accounts.actions.devices import Asked, approve, refuse, user_code, waiting
 from accounts.audit import origin
 from accounts.authentication import caller_from_session, check_tries, count_try, entered
-from accounts.caller import TokenScope
 from accounts.errors import CairnError, InvalidInput, NotFound, RateLimited
 from accounts.queries import organizations_of
-from accounts.rights import scopes_of
 from frontend.views import base
 from teams import queries as places
 from teams.queries import ProjectView
@@ -53,14 +51,14 @@ def _decided(request: HttpRequest, sent: QueryDict, asked: Asked, code: str) -> 
         return _page(request, {"code": code, "asked": asked, "organizations": organizations})
     caller = caller_from_session(user_id=base.person_id(request), organization_slug=slug)
     with entered(caller):
-        lendable = scopes_of(role=caller.role)
+        lendable = base.lendable_scopes(caller)
         _cursor, projects = places.surroundings(caller=caller)
         choice = {
             "code": code,
             "asked": asked,
             "organization": next(one for one in organizations if one.id == caller.organization_id),
             "organizations": organizations,
-            "scopes": [scope for scope in TokenScope if scope in lendable],
+            "scopes": lendable,
             "projects": projects,
         }
         if request.method != "POST" or sent.get("verb") != "approve":

@@ -119,7 +119,6 @@ def _page(
     learned = experiments.weights_of(caller=caller, project=frame.slug, now=now)
     share = found.graph.share
     context = {
-        "section": "experiments",
         "report": found,
         "state": _state(found),
         "groups": tuple((group.value, found.sessions[group]) for group in Group),

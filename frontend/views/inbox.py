@@ -1,7 +1,8 @@
-"""The review inbox: what waits, one memory or conflict, and the verdicts with their undo."""
+"""The review inbox: what waits, and the verdicts with their undo; and conflicts beside it."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -9,12 +10,12 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
-from accounts.errors import CairnError, InvalidInput, NotFound
+from accounts.errors import CairnError, InvalidInput, NotFound, wrong_field
 from accounts.identifiers import as_uuid
 from frontend import labels
 from frontend.presenters import review_inbox
 from frontend.presenters.review_inbox import InboxFilter
-from frontend.views import base, conflicts, imports
+from frontend.views import base, documents
 from frontend.views.base import Frame
 from memory.documents.queries import imported_memories
 from memory.records.actions import MOST_IN_BULK, DecidedMemory, VerbDetails
@@ -22,9 +23,11 @@ from memory.records.queries.pending import Group
 from memory.records.queries.views import MemoryView
 from memory.review.actions import bulk as bulk_actions
 from memory.review.actions import settlements, verdict_undo, verdicts
-from memory.review.queries.conflicts import ConflictView
+from memory.review.queries import conflicts as disputes
+from memory.review.queries.conflicts import ConflictState, ConflictVerdict, ConflictView
 from memory.review.queries.inbox import InboxPosition
 
+CONFLICTS: Final = 20  # a page
 SNOOZE_DAYS: Final = {"day": 1, "week": 7, "month": 30}
 SAY: Final = {
     "keep": _("Kept."),
@@ -161,10 +164,7 @@ def bulk(request: HttpRequest, frame: Frame) -> HttpResponse:
 @base.member
 def undo(request: HttpRequest, frame: Frame, review_id: UUID) -> HttpResponse:
     """Undo a verdict or all that was decided with it, and show what waits again."""
-    if "together" in request.GET:
-        done = verdict_undo.undo_call(caller=frame.caller, review_id=review_id, now=frame.now)[0]
-    else:
-        done = verdict_undo.undo(caller=frame.caller, review_id=review_id, now=frame.now)
+    done = take_back(request, frame, review_id)
     return _show_again(request, frame, done.conflict_id or done.memory.id)
 
 
@@ -174,22 +174,20 @@ def conflict_item(request: HttpRequest, frame: Frame, conflict_id: UUID) -> Http
 
     Who was slower is told what somebody else did, beside the two memories as they are now.
     """
-    view = conflicts.here(frame, conflict_id)
+    view = _conflict_here(frame, conflict_id)
     context: dict[str, object] = {}
     if request.method == "POST":
         try:
-            conflicts.decide(frame, conflict_id, request.POST)
-            undo_at = (
-                f"{base.address('inbox_conflict_undo', frame, view.id)}{_query(request, frame)}"
-            )
+            _settle(frame, conflict_id, request.POST)
             place = InboxPosition(since=view.found_at, item_id=view.id)
+            undo_at = base.address("inbox_conflict_undo", frame, view.id)
             say = gettext("Conflict settled.")
             return _show_next(request, frame, behind=place, say=say, undo_at=undo_at)
         except CairnError as error:
             if not base.is_htmx(request):
                 raise
             context = {"error": error}
-            view = conflicts.here(frame, conflict_id)
+            view = _conflict_here(frame, conflict_id)
     elif not base.is_htmx(request):
         return _to_page(request, frame, peek=conflict_id)
     context |= {
@@ -204,7 +202,7 @@ def conflict_item(request: HttpRequest, frame: Frame, conflict_id: UUID) -> Http
 @base.member
 def snooze_conflict(request: HttpRequest, frame: Frame, conflict_id: UUID) -> HttpResponse:
     """Ask how long a conflict is to rest, or let it, and show what waits next."""
-    view = conflicts.here(frame, conflict_id)
+    view = _conflict_here(frame, conflict_id)
     context: dict[str, object] = {}
     if request.method == "POST":
         until = _snoozed_until(request.POST.get("for", ""), frame.now)
@@ -212,8 +210,8 @@ def snooze_conflict(request: HttpRequest, frame: Frame, conflict_id: UUID) -> Ht
             done = settlements.snooze_conflict(
                 caller=frame.caller, conflict_id=conflict_id, until=until, now=frame.now
             )
-            undo_at = f"{base.address('inbox_undo', frame, done.review_id)}{_query(request, frame)}"
             place = InboxPosition(since=view.found_at, item_id=view.id)
+            undo_at = base.address("inbox_undo", frame, done.review_id)
             say = gettext("Snoozed.")
             return _show_next(request, frame, behind=place, say=say, undo_at=undo_at)
         except CairnError as error:
@@ -233,9 +231,16 @@ def snooze_conflict(request: HttpRequest, frame: Frame, conflict_id: UUID) -> Ht
 @base.member
 def undo_settlement(request: HttpRequest, frame: Frame, conflict_id: UUID) -> HttpResponse:
     """Take a settlement back, and show the conflict that waits again."""
-    conflicts.here(frame, conflict_id)
+    _conflict_here(frame, conflict_id)
     settlements.reopen(caller=frame.caller, conflict_id=conflict_id, if_version=None, now=frame.now)
     return _show_again(request, frame, conflict_id)
+
+
+def take_back(request: HttpRequest, frame: Frame, review_id: UUID) -> DecidedMemory:
+    """Undo a verdict or all that was decided with it; return the first that waits again."""
+    if "together" in request.GET:
+        return verdict_undo.undo_call(caller=frame.caller, review_id=review_id, now=frame.now)[0]
+    return verdict_undo.undo(caller=frame.caller, review_id=review_id, now=frame.now)
 
 
 def answer_verdict(
@@ -248,20 +253,25 @@ def answer_verdict(
     undo_all: bool = False,
 ) -> HttpResponse:
     """Answer a verdict: the next item, the list without it, and a toast that undoes it."""
-    undo_at = ""
-    if review_id is not None:
-        undo_at = f"{base.address('inbox_undo', frame, review_id)}{_query(request, frame)}"
-        undo_at += "&together" if undo_all else ""
+    undo_at = "" if review_id is None else base.address("inbox_undo", frame, review_id)
     place = InboxPosition(since=memory.created_at, item_id=memory.id)
-    return _show_next(request, frame, behind=place, say=say, undo_at=undo_at)
+    return _show_next(request, frame, behind=place, say=say, undo_at=undo_at, undo_all=undo_all)
 
 
 def _show_next(
-    request: HttpRequest, frame: Frame, *, behind: InboxPosition, say: str, undo_at: str
+    request: HttpRequest,
+    frame: Frame,
+    *,
+    behind: InboxPosition,
+    say: str,
+    undo_at: str,
+    undo_all: bool = False,
 ) -> HttpResponse:
     """Show what stands behind what was decided, with a toast that undoes it."""
     if not base.is_htmx(request):
         return _to_page(request, frame)
+    if undo_at:
+        undo_at += _query(request, frame) + ("&together" if undo_all else "")
     response = _show(request, frame, "partials/inbox_after.html", behind=behind)
     response["HX-Trigger"] = base.toast(text=say, undo=undo_at, changed="memories")
     return base.swapped(response, into="#inspector")
@@ -285,7 +295,7 @@ def _show(
     shown: UUID | ConflictView | None = None
     if peek is not None:
         try:
-            shown = conflicts.here(frame, peek)
+            shown = _conflict_here(frame, peek)
         except NotFound:
             shown = base.memory_here(frame, peek).id
     read = review_inbox.read(
@@ -296,7 +306,7 @@ def _show(
         behind=behind,
         now=frame.now,
     )
-    return base.page(request, template, {"section": "inbox", **read})
+    return base.page(request, template, read)
 
 
 def _to_page(request: HttpRequest, frame: Frame, *, peek: UUID | None = None) -> HttpResponse:
@@ -310,7 +320,7 @@ def _filter(request: HttpRequest, frame: Frame) -> InboxFilter:
     group = request.GET.get("group", "") or request.POST.get("group", "")
     batch = as_uuid(text=request.GET.get("import", ""))
     if batch is not None:
-        imports.here(frame, batch)
+        documents.find_import(frame, batch)
     rows = base.number_of(request.GET.get("rows", ""), digits=4) or 0
     return InboxFilter(
         group=Group(group) if group in set(Group) else None,
@@ -326,3 +336,95 @@ def _query(request: HttpRequest, frame: Frame) -> str:
 def _snoozed_until(text: str, now: datetime) -> datetime:
     """Return the end of a snooze, now for one that is none."""
     return now + timedelta(days=SNOOZE_DAYS.get(text, 0))
+
+
+@base.reader
+def conflicts(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Show the conflicts of the project, the newest first."""
+    is_settled = request.GET.get("state") == ConflictState.SETTLED
+    state = ConflictState.SETTLED if is_settled else ConflictState.OPEN
+    page = disputes.list_conflicts(
+        caller=frame.caller,
+        project=frame.slug,
+        state=state,
+        after=as_uuid(text=request.GET.get("after", "")),
+        limit=CONFLICTS,
+        now=frame.now,
+    )
+    context = {
+        **_open_conflicts(frame),
+        "cards": review_inbox.cards(caller=frame.caller, views=page.items),
+        "state": state.value,
+        "next": page.next_after,
+    }
+    return base.page(request, "pages/conflicts.html", context)
+
+
+@base.reader
+def conflicts_count(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Show how many conflicts are open, for the live refresh."""
+    return base.page(request, "partials/conflicts_count.html", _open_conflicts(frame))
+
+
+@base.member
+def conflict(request: HttpRequest, frame: Frame, conflict_id: UUID) -> HttpResponse:
+    """Show one conflict, settle it, or take its settlement back."""
+    view = _conflict_here(frame, conflict_id)
+    context: dict[str, Any] = {}
+    if request.method == "POST":
+        try:
+            _settle(frame, conflict_id, request.POST)
+            return base.moved(request, to=base.address("conflict", frame, conflict_id))
+        except CairnError as error:
+            context = {"error": error, "form": request.POST}
+            view = _conflict_here(frame, conflict_id)
+    context |= {
+        **_open_conflicts(frame),
+        "card": review_inbox.cards(caller=frame.caller, views=(view,))[0],
+    }
+    return base.page(request, "pages/conflict.html", context)
+
+
+def _settle(frame: Frame, conflict_id: UUID, form: Mapping[str, str]) -> None:
+    """Settle or reopen. Raises what these raise, and InvalidInput without a verdict."""
+    if_version = base.number_of(form.get("version", "")) or 0
+    verdict = form.get("verdict", "")
+    if verdict == "reopen":
+        settlements.reopen(
+            caller=frame.caller, conflict_id=conflict_id, if_version=if_version, now=frame.now
+        )
+        return
+    if verdict not in set(ConflictVerdict):
+        raise wrong_field(
+            pointer="/verdict",
+            detail="Choose what is kept.",
+            hint="One of them, both, or a text of your own.",
+            code="choice",
+        )
+    settlement = settlements.Settlement(
+        verdict=ConflictVerdict(verdict),
+        reason=form.get("reason", "").strip(),
+        content=form.get("content", "").replace("\r\n", "\n").strip(),
+        if_version=if_version,
+    )
+    settlements.settle(
+        caller=frame.caller, conflict_id=conflict_id, settlement=settlement, now=frame.now
+    )
+
+
+def _conflict_here(frame: Frame, conflict_id: UUID) -> ConflictView:
+    """Return a conflict of the page's project. Raises NotFound for another project's."""
+    view = disputes.get_conflict(caller=frame.caller, conflict_id=conflict_id, now=frame.now)
+    if view.newer.project_id != frame.project_id:
+        raise NotFound(
+            detail="There is no such conflict here.", hint="It may be in another project."
+        )
+    return view
+
+
+def _open_conflicts(frame: Frame) -> dict[str, Any]:
+    versions = disputes.list_open_versions(caller=frame.caller, project=frame.slug)
+    return {
+        "open": disputes.count_open(caller=frame.caller, project=frame.slug),
+        "standing": " ".join(versions),
+    }

@@ -56,7 +56,7 @@ def memories(request: HttpRequest, frame: Frame) -> HttpResponse:
         shown = memory_list.list_memories(
             caller=frame.caller, project=frame.slug, asked=asked, now=frame.now
         )
-        context = {"section": "memories", "asked": asked, "shown": shown}
+        context: dict[str, object] = {"asked": asked, "shown": shown}
         if request.headers.get("HX-Target") == "more-rows":
             return base.page(request, "partials/memory_rows.html", context)
         try:
@@ -71,9 +71,9 @@ def memories(request: HttpRequest, frame: Frame) -> HttpResponse:
             "suggestions": labels.FILTERS,
             "inspected": inspected,
             "tally": tally,
-            "total": shown.total if asked.text else tally.memories,
+            "total": shown["total"] if asked.text else tally.memories,
         }
-    status = 200 if shown.error is None else shown.error.status
+    status = shown["error"].status if "error" in shown else 200
     return base.page(request, "pages/memories.html", context, status=status)
 
 
@@ -82,7 +82,7 @@ def memory(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
     """Show one memory: as a page, or for htmx as the inspector's content."""
     view = base.memory_here(frame, memory_id)
     inspected = memory_detail.inspect(memory=view, caller=frame.caller, now=frame.now)
-    context = {"section": "memories", "inspected": inspected}
+    context = {"inspected": inspected}
     is_part = base.is_htmx(request)
     return base.page(
         request, f"{'partials/inspector' if is_part else 'pages/memory'}.html", context

@@ -5,7 +5,6 @@ And the command palette: pages, projects and memories that fit what is typed.
 
 from collections.abc import Iterable
 from typing import Final
-from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
@@ -56,7 +55,6 @@ def overview(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the figures of the project, what needs attention and the newest activity."""
     context = {
         **_figures(frame),
-        "section": "overview",
         "entries": _entries(frame, OVERVIEW_ENTRIES),
     }
     return base.page(request, "pages/overview.html", context)
@@ -72,7 +70,6 @@ def figures(request: HttpRequest, frame: Frame) -> HttpResponse:
 def activity(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the change feed of the project, newest first, and how candidates ended."""
     context = {
-        "section": "activity",
         "entries": _entries(frame, ACTIVITY_ENTRIES),
         "ends": project_settings.gate_outcomes(
             caller=frame.caller, project=frame.slug, now=frame.now
@@ -115,23 +112,23 @@ def palette(request: HttpRequest, frame: Frame) -> HttpResponse:
     text, org = request.GET.get("q", "").strip()[:200], frame.caller.organization_slug
     asked = request.GET.get("project", "")
     slug = asked if any(one.slug == asked for one in frame.projects) else ""
-    pages = [
-        *((name, reverse(page, args=(org, slug))) for page, name in PROJECT_PAGES if slug),
-        *((name, reverse(page, args=(org,))) for page, name in ORGANIZATION_PAGES),
-        *((name, reverse(page)) for page, name in OWN_PAGES),
-    ]
+    groups = (
+        (PROJECT_PAGES if slug else (), (org, slug)),
+        (ORGANIZATION_PAGES, (org,)),
+        (OWN_PAGES, ()),
+    )
+    pages = [(name, reverse(page, args=args)) for group, args in groups for page, name in group]
     projects = [(one.name, reverse("overview", args=(org, one.slug))) for one in frame.projects]
     found: tuple[Hit, ...] = ()
     if len(text) >= SHORTEST_SEARCH:
         wanted = SearchRequest(query=text, project=slug or None, limit=MEMORIES)
         found = search(caller=frame.caller, request=wanted, now=frame.now).hits
-    listed = f"{reverse('memories', args=(org, slug))}?{urlencode({'q': text})}" if slug else ""
     context = {
         "q": text,
+        "project": slug,
         "pages": _fitting(pages, text),
         "projects": _fitting(projects, text),
         "hits": found,
-        "list_href": listed if text else "",
     }
     return base.page(request, "partials/palette.html", context)
 

@@ -1,9 +1,9 @@
 """Settings of a project, teams, and who belongs to either."""
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
@@ -36,83 +36,16 @@ def project_settings(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show a project's settings and its people, and save the settings."""
     if request.method != "POST":
         return _project_page(request, frame)
-
-    def save() -> None:
-        _change_project(
-            request,
-            frame,
-            name=request.POST.get("name", ""),
-            description=request.POST.get("description", "").strip(),
-            relevance_threshold=_number(request, "relevance_threshold"),
-            **{KEEP_EVENTS: _number(request, KEEP_EVENTS)},
-        )
-
-    return _saved(request, frame, save, error_at="error", form_at="form")
+    return _save_part(request, frame, "main")
 
 
 @require_POST
 @base.member
-def project_gates(request: HttpRequest, frame: Frame) -> HttpResponse:
-    """Save the thresholds of a project's intake gates; an empty one is the usual."""
-
-    def save() -> None:
-        changes = {name: _number(request, name) for name in presenter.GATE_FIELDS}
-        _change_project(request, frame, **changes)
-
-    return _saved(request, frame, save, error_at="gates_error", form_at="form_gates")
-
-
-@require_POST
-@base.member
-def project_extraction(request: HttpRequest, frame: Frame) -> HttpResponse:
-    """Save how a project's conversations are read; an empty field is the usual value."""
-
-    def save() -> None:
-        mode = request.POST.get(MODE) or None
-        limits = {name: _number(request, name) for name in SPENDING}
-        _change_project(request, frame, **{MODE: mode, **limits})
-
-    return _saved(request, frame, save, error_at="extraction_error", form_at="form_extraction")
-
-
-@require_POST
-@base.member
-def project_hooks(request: HttpRequest, frame: Frame) -> HttpResponse:
-    """Save which hooks are on: those that are ticked, and no other."""
-
-    def save() -> None:
-        ticked = frozenset(request.POST.getlist("on"))
-        switched = {hook: hook.value in ticked for hook in Hook}
-        switch_hooks(caller=frame.caller, ref=frame.ref, switched=switched)
-
-    return _saved(request, frame, save, error_at="hooks_error")
-
-
-@require_POST
-@base.member
-def project_openness(request: HttpRequest, frame: Frame) -> HttpResponse:
-    """Open a project to everyone, or close it."""
-
-    def save() -> None:
-        change = {"open": open_project, "close": close_project}.get(request.POST.get("verb", ""))
-        if change is None:
-            raise base.no_verb()
-        change(caller=frame.caller, ref=frame.ref)
-
-    return _saved(request, frame, save, error_at="openness_error")
-
-
-@require_POST
-@base.member
-def project_people(request: HttpRequest, frame: Frame) -> HttpResponse:
-    """Add somebody to a project, or take them out; who may not see it any more leaves the page."""
-
-    def save() -> None:
-        _change_people(request, frame, Kind.PROJECT, frame.ref)
-
-    saved = _saved(request, frame, save, error_at="people_error", form_at="form_people")
+def project_part(request: HttpRequest, frame: Frame, part: str) -> HttpResponse:
+    """Save a part of a project's settings; who may not see it any more leaves the page."""
+    saved = _save_part(request, frame, part)
     is_open = frame.project is not None and frame.project.open_to_all
-    if saved.status_code < 400 and _has_left(request, frame) and not is_open:
+    if part == "people" and saved.status_code < 400 and _has_left(request, frame) and not is_open:
         return base.moved(
             request, to=reverse("organization", args=(frame.caller.organization_slug,))
         )
@@ -131,7 +64,6 @@ def teams(request: HttpRequest, frame: Frame) -> HttpResponse:
         except CairnError as error:
             context = {"error": error, "form": request.POST}
     context |= {
-        "section": "teams",
         "may_manage": manages(caller=frame.caller),
         "teams": queries.teams(caller=frame.caller),
     }
@@ -148,7 +80,7 @@ def team(request: HttpRequest, frame: Frame, team_id: UUID) -> HttpResponse:
             caller=frame.caller,
             ref=str(team_id),
             name=request.POST.get("name", ""),
-            if_version=_version(request),
+            if_version=_version(request.POST),
         )
     except CairnError as error:
         context = _of_team(frame, team_id) | {"error": error, "form": request.POST}
@@ -162,7 +94,7 @@ def team_people(request: HttpRequest, frame: Frame, team_id: UUID) -> HttpRespon
     """Add somebody to a team, or take them out."""
     context = _of_team(frame, team_id)
     try:
-        _change_people(request, frame, Kind.TEAM, str(team_id))
+        _change_people(request.POST, frame, Kind.TEAM, str(team_id))
     except CairnError as error:
         context |= {"people_error": error, "form_people": request.POST}
         return base.page(request, TEAM, context, status=error.status)
@@ -171,21 +103,39 @@ def team_people(request: HttpRequest, frame: Frame, team_id: UUID) -> HttpRespon
     return base.moved(request, to=base.address("settings_team", frame, team_id))
 
 
-def _saved(
-    request: HttpRequest,
-    frame: Frame,
-    save: Callable[[], None],
-    *,
-    error_at: str,
-    form_at: str = "",
-) -> HttpResponse:
+def _save_part(request: HttpRequest, frame: Frame, part: str) -> HttpResponse:
     """Save a form of the project's settings, and show them; a refusal stands at that form."""
     try:
-        save()
+        _change_part(request.POST, frame, part)
     except CairnError as error:
-        sent = {form_at: request.POST} if form_at else {}
-        return _project_page(request, frame, status=error.status, **{error_at: error}, **sent)
+        refused = {f"{part}_error": error, f"form_{part}": request.POST}
+        return _project_page(request, frame, status=error.status, **refused)
     return base.moved(request, to=base.address("project_settings", frame))
+
+
+def _change_part(sent: QueryDict, frame: Frame, part: str) -> None:
+    """Change what one form of the settings is about; an empty field is the usual value."""
+    match part:
+        case "main":
+            numbers = _numbers(sent, ("relevance_threshold", KEEP_EVENTS))
+            words = {name: sent.get(name, "").strip() for name in ("name", "description")}
+            _change_project(sent, frame, **words, **numbers)
+        case "gates":
+            _change_project(sent, frame, **_numbers(sent, presenter.GATE_FIELDS))
+        case "extraction":
+            mode = sent.get(MODE) or None
+            _change_project(sent, frame, **{MODE: mode}, **_numbers(sent, SPENDING))
+        case "hooks":
+            ticked = frozenset(sent.getlist("on"))
+            switched = {hook: hook.value in ticked for hook in Hook}
+            switch_hooks(caller=frame.caller, ref=frame.ref, switched=switched)
+        case "openness":
+            change = {"open": open_project, "close": close_project}.get(sent.get("verb", ""))
+            if change is None:
+                raise base.no_verb()
+            change(caller=frame.caller, ref=frame.ref)
+        case _:
+            _change_people(sent, frame, Kind.PROJECT, frame.ref)
 
 
 def _project_page(
@@ -193,7 +143,6 @@ def _project_page(
 ) -> HttpResponse:
     project = frame.project
     context = {
-        "section": "project_settings",
         "gates": () if project is None else presenter.gates(project=project),
         "most_events_days": keep_events_days(organization_id=frame.caller.organization_id),
         "events_days": None if project is None else project.keep_events_days,
@@ -208,7 +157,6 @@ def _project_page(
 
 def _of_team(frame: Frame, team_id: UUID) -> dict[str, object]:
     return {
-        "section": "teams",
         "team": queries.team(caller=frame.caller, ref=str(team_id)),
         "people_address": base.address("team_people", frame, team_id),
         **_people(frame, Kind.TEAM, str(team_id)),
@@ -228,8 +176,8 @@ def _people(frame: Frame, kind: Kind, ref: str) -> dict[str, object]:
     }
 
 
-def _change_people(request: HttpRequest, frame: Frame, kind: Kind, ref: str) -> None:
-    verb, person = request.POST.get("verb", ""), request.POST.get("person", "").strip()
+def _change_people(sent: QueryDict, frame: Frame, kind: Kind, ref: str) -> None:
+    verb, person = sent.get("verb", ""), sent.get("person", "").strip()
     if verb == "add":
         add_person(caller=frame.caller, kind=kind, ref=ref, person=person)
     elif verb == "remove":
@@ -248,26 +196,27 @@ def _has_left(request: HttpRequest, frame: Frame) -> bool:
     return is_oneself and is_removal and not manages(caller=frame.caller)
 
 
-def _change_project(request: HttpRequest, frame: Frame, **changes: object) -> None:
-    change_project(
-        caller=frame.caller, ref=frame.ref, changes=changes, if_version=_version(request)
-    )
+def _change_project(sent: QueryDict, frame: Frame, **changes: object) -> None:
+    version = _version(sent)
+    change_project(caller=frame.caller, ref=frame.ref, changes=changes, if_version=version)
 
 
-def _version(request: HttpRequest) -> int:
+def _version(sent: QueryDict) -> int:
     """Return the version that the form was filled from; 0, which is none, for what is none."""
-    return base.number_of(request.POST.get("version", "")) or 0
+    return base.number_of(sent.get("version", "")) or 0
 
 
-def _number(request: HttpRequest, field: str) -> float | None:
-    """Read a number of a form; nothing is the usual one. Raises InvalidInput for what is none."""
-    text = request.POST.get(field, "").strip().replace(",", ".")
-    if not text:
-        return None
-    try:
-        value = float(text)
-    except ValueError as error:
-        raise wrong_field(
-            pointer=f"/{field}", detail="This is not a number.", code="type"
-        ) from error
-    return int(value) if value.is_integer() and field in WHOLE else value
+def _numbers(sent: QueryDict, fields: Iterable[str]) -> dict[str, float | None]:
+    """Read numbers of a form; nothing is the usual one. Raises InvalidInput for what is none."""
+    numbers: dict[str, float | None] = {}
+    for field in fields:
+        text = sent.get(field, "").strip().replace(",", ".")
+        try:
+            value = float(text) if text else None
+        except ValueError as error:
+            raise wrong_field(
+                pointer=f"/{field}", detail="This is not a number.", code="type"
+            ) from error
+        is_whole = value is not None and value.is_integer() and field in WHOLE
+        numbers[field] = int(value) if value is not None and is_whole else value
+    return numbers

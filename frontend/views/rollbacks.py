@@ -33,33 +33,36 @@ SHOWN: Final = 50  # memories a page
 def rollback(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the form and what is chosen; take it back when it is sent."""
     sent = request.POST if request.method == "POST" else request.GET
-    extra: dict[str, object] = {}
+    chosen = [(name, sent[name]) for name in rollback_plan.CHOICES if sent.get(name, "").strip()]
+    context: dict[str, object] = {"form": sent, "chosen": chosen}
     try:
         if request.method == "POST":
-            done = roll_back(caller=frame.caller, choice=_choice(frame, sent), now=frame.now)
-            after = {"job": done.job_id} if done.job_id else {"done": done.review_id or ""}
-            return base.moved(request, to=f"{base.address('rollback', frame)}?{urlencode(after)}")
-        if any(sent.get(name, "").strip() for name in rollback_plan.CHOICES):
-            extra = _preview(frame, sent)
+            return _roll_back(request, frame)
+        if chosen:
+            context |= _preview(frame, sent)
     except CairnError as error:
         if error.status == NotFound.status and request.method == "POST":
             raise
-        extra = {"error": error}
+        context["error"] = error
     job_id = as_uuid(text=request.GET.get("job", ""))
-    context = {
-        "section": "settings",
-        "form": sent,
+    context |= {
         "writers": _writers(frame),
         "may_all": frame.may(Act.RESTORE),
         "may_own": frame.may(Act.WRITE),
         "at_once": MOST_AT_ONCE,
         "counted": rollback_plan.COUNTED,
         "done": as_uuid(text=request.GET.get("done", "")),
-        "job": None if job_id is None else jobs.find_job(caller=frame.caller, job_id=job_id),
-        "chosen": [(name, sent[name]) for name in rollback_plan.CHOICES if sent.get(name, "")],
-        **extra,
+        "job": job_id and jobs.find_job(caller=frame.caller, job_id=job_id),
     }
     return base.page(request, "pages/rollback.html", context)
+
+
+def _roll_back(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Take back what was chosen, and show that it is done or the job that does it."""
+    choice = _choice(frame, request.POST)
+    done = roll_back(caller=frame.caller, choice=choice, now=frame.now)
+    after = {"job": done.job_id} if done.job_id else {"done": done.review_id or ""}
+    return base.moved(request, to=f"{base.address('rollback', frame)}?{urlencode(after)}")
 
 
 @require_POST
@@ -128,7 +131,7 @@ def _time(name: str, text: str) -> datetime:
 
 def _writers(frame: Frame) -> list[tuple[str, str]]:
     """Return whom one may choose: oneself, or as a steward all who have written here."""
-    ids = {frame.caller.user_id} if frame.caller.user_id else set()
+    ids = {frame.caller.user_id}
     if frame.may(Act.RESTORE):
         ids |= set(rollback_plan.list_writers(caller=frame.caller, project=frame.slug))
     named = people(caller=frame.caller, ids=ids)

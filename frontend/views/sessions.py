@@ -4,23 +4,24 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
-from accounts import jobs, queries
+from accounts import jobs
 from accounts.errors import InvalidInput, NotFound
 from accounts.identifiers import as_uuid
 from accounts.messages import message
+from accounts.queries import people
 from frontend import labels
 from frontend.presenters import html, review_inbox, step_timeline
-from frontend.views import base
+from frontend.views import base, inbox
 from frontend.views.base import Frame
 from memory.experiments import queries as experiments
 from memory.observer.actions import delete_session as deletion
-from memory.review.actions import bulk, verdict_undo
-from memory.review.queries import inbox
+from memory.review.actions import bulk
+from memory.review.queries import inbox as reviews
 from memory.review.queries.rollback_plan import may_roll_back_session
 from memory.sessions import queries as sessions
 from memory.sessions.actions import lifecycle
@@ -51,12 +52,11 @@ def listing(request: HttpRequest, frame: Frame) -> HttpResponse:
     )
     last = page.next_place
     context = {
-        "section": "sessions",
         "sessions": page.items,
         "figures": experiments.figures(
             caller=frame.caller, session_ids=tuple(one.id for one in page.items)
         ),
-        "people": _people(frame, *page.items),
+        "people": people(caller=frame.caller, ids=(one.opened_by for one in page.items)),
         "states": tuple((name, labels.SESSION_STATES[name]) for name in sessions.STATES),
         "state": state,
         "is_live": "after" not in request.GET,  # the first session of all comes by itself too
@@ -83,9 +83,8 @@ def session(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpRespons
         )
     result = shown.result
     context = {
-        "section": "sessions",
         "session": shown,
-        "people": _people(frame, shown),
+        "people": people(caller=frame.caller, ids=(shown.opened_by,)),
         "is_own": shown.opened_by is not None and shown.opened_by == frame.caller.user_id,
         "may_delete": deletion.may_delete(caller=frame.caller, opened_by=shown.opened_by),
         "may_take_back": may_roll_back_session(caller=frame.caller, opened_by=shown.opened_by),
@@ -180,41 +179,19 @@ def decide(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse
 def undo(request: HttpRequest, frame: Frame, session_id: UUID, review_id: UUID) -> HttpResponse:
     """Undo a verdict, or all that was decided with it."""
     _here(frame, session_id)
-    if "together" in request.GET:
-        verdict_undo.undo_call(caller=frame.caller, review_id=review_id, now=frame.now)
-    else:
-        verdict_undo.undo(caller=frame.caller, review_id=review_id, now=frame.now)
+    inbox.take_back(request, frame, review_id)
     return _show_summary(request, frame, session_id)
 
 
 def _decided(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse:
     """Decide, and show the summary with a toast that undoes all of it where all of it can be."""
-    sent = request.POST
-    verdict, count = sent.get("verdict", ""), base.number_of(sent.get("count", ""))
-    is_all = verdict == "all"
-    if not is_all and verdict not in SAY:
-        raise InvalidInput(
-            detail="There is nothing to decide.",
-            hint=message("Choose memories, and one of: {names}.", names=tuple(SAY)),
-        )
-    if is_all and count is None:
-        raise InvalidInput(
-            detail="The number of memories is missing.", hint="Look at the page again."
-        )
+    is_all, count = request.POST.get("verdict") == "all", request.POST.get("count", "")
     done = bulk.decide_session(
         caller=frame.caller,
         session_id=session_id,
-        verdicts=tuple(
-            bulk.SessionVerdict(
-                memory_id=memory_id,
-                verdict=verdict,
-                content=sent.get("content", "").strip(),
-                reason=sent.get("reason", "").strip(),
-            )
-            for memory_id in (() if is_all else base.ids_of(sent.getlist("memory")))
-        ),
+        verdicts=() if is_all else _verdicts_of(request.POST),
         save_all=is_all,
-        count=count,
+        count=_count_of(count) if is_all else None,
         now=frame.now,
     )
     decided = sum(done.decided.values())
@@ -225,6 +202,34 @@ def _decided(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpRespon
         undo_at += "?together" if decided > 1 else ""
     say = str(SAY[next(iter(done.decided))]) if decided == 1 else many % {"count": decided}
     return _show_summary(request, frame, session_id, say=say, undo_at=undo_at)
+
+
+def _count_of(text: str) -> int:
+    count = base.number_of(text)
+    if count is None:
+        raise InvalidInput(
+            detail="The number of memories is missing.", hint="Look at the page again."
+        )
+    return count
+
+
+def _verdicts_of(sent: QueryDict) -> tuple[bulk.SessionVerdict, ...]:
+    """Return a verdict for each chosen memory. Raises InvalidInput for one that there is not."""
+    verdict = sent.get("verdict", "")
+    if verdict not in SAY:
+        raise InvalidInput(
+            detail="There is nothing to decide.",
+            hint=message("Choose memories, and one of: {names}.", names=tuple(SAY)),
+        )
+    return tuple(
+        bulk.SessionVerdict(
+            memory_id=memory_id,
+            verdict=verdict,
+            content=sent.get("content", "").strip(),
+            reason=sent.get("reason", "").strip(),
+        )
+        for memory_id in base.ids_of(sent.getlist("memory"))
+    )
 
 
 def _show_summary(
@@ -246,7 +251,7 @@ def _show_summary(
 
 def _summary(frame: Frame, session_id: UUID) -> dict[str, Any]:
     """Return what a session came to: what waits first, then what was decided. Raises NotFound."""
-    found = inbox.get_summary(caller=frame.caller, session_id=session_id, now=frame.now)
+    found = reviews.get_summary(caller=frame.caller, session_id=session_id, now=frame.now)
     items = tuple(
         (one, sessions.turn_of(source_uri=one["memory"].source_uri)) for one in found.candidates
     )
@@ -271,11 +276,6 @@ def _here(frame: Frame, session_id: UUID) -> sessions.SessionView:
             detail="There is no such session here.", hint="It may be in another project."
         )
     return found
-
-
-def _people(frame: Frame, *shown: sessions.SessionView) -> dict[UUID, str]:
-    ids = {one.opened_by for one in shown if one.opened_by is not None}
-    return dict(queries.people(caller=frame.caller, ids=ids))
 
 
 def _place(text: str) -> sessions.SessionPlace | None:

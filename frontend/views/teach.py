@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 
 from accounts.errors import CairnError, InvalidInput
 from frontend import labels
-from frontend.views import base, imports
+from frontend.views import base, documents
 from frontend.views.base import Frame
 from memory.customization.queries import list_custom_types
 from memory.intake.actions.candidate import may_write_for_all
@@ -32,23 +32,25 @@ OFFERED_SCOPES: Final = ("project", "personal", "organization")
 
 @base.member
 def teach(request: HttpRequest, frame: Frame) -> HttpResponse:
-    """Show the panel, to write or to import, and store what was taught.
+    """Show the panel, to write or to import, and store what was taught."""
+    if request.method != "POST":
+        if "import" in request.GET:
+            return base.dialog(request, "partials/teach_import.html", documents.form())
+        return _panel(request, frame, {"form": request.GET})
+    context: dict[str, object] = {"form": request.POST}
+    try:
+        new = _new_memory(frame, request.POST)
+        outcome = remember(caller=frame.caller, new=new, now=frame.now)
+        if outcome.memory is not None:
+            return _taught(request, outcome)
+        context["refused"] = outcome
+    except CairnError as error:
+        context["error"] = error
+    return _panel(request, frame, context)
 
-    Types that methodologies of the organization add are offered by the names they have.
-    """
-    context: dict[str, object] = {"form": request.GET}
-    if request.method != "POST" and "import" in request.GET:
-        return base.dialog(request, "partials/teach_import.html", imports.form())
-    if request.method == "POST":
-        context = {"form": request.POST}
-        try:
-            new = _new_memory(frame, request.POST)
-            outcome = remember(caller=frame.caller, new=new, now=frame.now)
-            if outcome.memory is not None:
-                return _taught(request, outcome)
-            context["refused"] = outcome
-        except CairnError as error:
-            context["error"] = error
+
+def _panel(request: HttpRequest, frame: Frame, context: dict[str, object]) -> HttpResponse:
+    """Show the form. Types that methodologies add are offered by the names they have."""
     for_all = may_write_for_all(caller=frame.caller) and frame.project is not None
     context |= {
         "types": (

@@ -41,7 +41,6 @@ def topics(request: HttpRequest, frame: Frame) -> HttpResponse:
     page = queries.topics(caller=frame.caller, project=frame.slug, after=after, limit=PAGE_SIZE)
     last = page.next_place
     context = {
-        "section": "topics",
         "topics": page.items,
         "largest": max((one.memories for one in page.items), default=0),
         "next": "" if last is None else f"{last.memories}~{last.topic_id}",
@@ -57,7 +56,6 @@ def topic(request: HttpRequest, frame: Frame, topic_id: UUID) -> HttpResponse:
         raise NotFound(detail="There is no such topic here.", hint="It may be in another project.")
     asked = urlencode({"q": f'topic:"{found.label}"'})
     context = {
-        "section": "topics",
         "topic": found,
         "memories": memories_of_topic(
             caller=frame.caller, topic_id=topic_id, limit=TOPIC_MEMORIES, now=frame.now
@@ -90,7 +88,6 @@ def entities(request: HttpRequest, frame: Frame) -> HttpResponse:
     )
     kinds = tuple((name, labels.ENTITY_TYPES[name]) for name in entity_profile.TYPES)
     context = {
-        "section": "entities",
         "things": things,
         "largest": max((one.memories for one in things), default=0),
         "next": "" if last is None else f"{last[0]}~{last[2].value}~{last[1]}",
@@ -118,8 +115,7 @@ def entity(request: HttpRequest, frame: Frame) -> HttpResponse:
         )
         try:
             merge_names(caller=frame.caller, pair=pair, now=frame.now)
-            asked = urlencode({"name": name, **({"kind": kind} if kind else {})})
-            return base.moved(request, to=f"{base.address('entity', frame)}?{asked}")
+            return base.moved(request, to=request.get_full_path())
         except CairnError as refused:
             error = refused
     narrowing = Narrowing(project=frame.slug, limit=NAME_MEMORIES)
@@ -129,7 +125,6 @@ def entity(request: HttpRequest, frame: Frame) -> HttpResponse:
     if error is not None and error.status == NotFound.status and found.thing is None:
         raise error
     context = {
-        "section": "entities",
         "name": name,
         "kind": kind or "",
         "profile": found,

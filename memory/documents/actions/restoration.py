@@ -289,4 +289,4 @@ def _find_people(caller: Caller, records: tuple[Record, ...]) -> frozenset[UUID]
         str(one.get("changed_by")) for record in records for one in record[file_formats.VERSIONS]
     }
     ids = {found for one in named if (found := identifiers.as_uuid(text=one)) is not None}
-    return frozenset(queries.people(caller=caller, ids=ids)) if ids else frozenset()
+    return frozenset(ids.intersection(queries.people(caller=caller, ids=ids)))

@@ -10,7 +10,7 @@ from frontend.views import connections
 @pytest.mark.parametrize("token", ["crn_x", ""])
 def test_every_snippet_names_this_installation_or_its_token_or_a_placeholder(token: str) -> None:
     found = connections.snippets(base_url="https://cairn.test", token=token, project="shop")
-    snippets = [snippet for _name, each in found for snippet in each]
+    snippets = [(where, text) for _way, where, text in found]
     shown = token or connections.PLACEHOLDER
 
     files = [text for where, text in snippets if where.endswith(".json")]

@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,7 +19,7 @@ def _pieces(old: str, new: str) -> list[tuple[str, str]]:
     return PIECES.findall(html.word_changes(old, new))
 
 
-def _curve(confidence: float, half_life: float | None, **more: float) -> html.Curve:
+def _curve(confidence: float, half_life: float | None, **more: float) -> dict[str, Any]:
     floor, pinned = more.get("floor", 0.65), bool(more.get("pinned"))
     return html.decay_curve(
         confidence=confidence, half_life_days=half_life, pinned=pinned, floor=floor, now=NOW
@@ -47,27 +48,27 @@ def test_both_texts_can_be_read_out(old: str, new: str) -> None:
 def test_curve_meets_the_floor_of_who_looks_after_the_days_of_its_formula() -> None:
     curves = [_curve(1.0, 100.0, floor=floor) for floor in (0.80, 0.65, 0.45)]
 
-    days = [(curve.below_at - NOW).days for curve in curves if curve.below_at]
+    days = [(curve["below_at"] - NOW).days for curve in curves if curve["below_at"]]
     assert days == [32, 62, 115]  # 100 · log2(1 / floor)
-    assert [curve.floor_y for curve in curves] == [12.0, 21.0, 33.0]
+    assert [curve["floor_y"] for curve in curves] == [12.0, 21.0, 33.0]
 
 
 @pytest.mark.parametrize(("half_life", "pinned"), [(None, False), (60.0, True)])
 def test_what_does_not_decay_stays_flat(half_life: float | None, pinned: bool) -> None:
     curve = _curve(0.8, half_life, pinned=pinned)
 
-    assert (curve.flat, curve.below_at) == (True, None)
-    assert curve.line.startswith("M0.0 12.0")
-    assert curve.line.endswith("L360.0 12.0")
+    assert (curve["flat"], curve["below_at"]) == (True, None)
+    assert curve["line"].startswith("M0.0 12.0")
+    assert curve["line"].endswith("L360.0 12.0")
 
 
 def test_low_confidence_is_below_already() -> None:
-    assert _curve(0.4, 60.0).below_at == NOW
+    assert _curve(0.4, 60.0)["below_at"] == NOW
 
 
 @given(confidence=st.floats(0, 1), half_life=st.floats(1, 400))
 def test_curve_never_rises(confidence: float, half_life: float) -> None:
-    points = _curve(confidence, half_life).line[1:].split(" L")
+    points = _curve(confidence, half_life)["line"][1:].split(" L")
 
     heights = [float(point.split()[1]) for point in points]
     assert heights == sorted(heights)

@@ -1,4 +1,4 @@
-"""Importing files: hand them in, see what they would do, take them in and back; and exporting."""
+"""Documents: importing files and taking them back, exporting, and notes that memories come from."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -6,9 +6,10 @@ from uuid import UUID
 
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
-from accounts.errors import CairnError, InvalidInput, NotFound, TooLarge
+from accounts.errors import CairnError, InvalidInput, NotFound, TooLarge, wrong_field
 from accounts.identifiers import as_uuid
 from accounts.messages import message
 from frontend import labels
@@ -17,15 +18,20 @@ from frontend.views import base
 from frontend.views.base import Frame
 from memory.documents import queries
 from memory.documents.actions import export, import_batches, uploads
+from memory.documents.actions.note_push import NewNote, NotePushed, push_note, remove_note
 from memory.records.actions import MOST_IN_BULK, VerbDetails
 from memory.records.queries.pending import Group
 from memory.review.actions import bulk, verdict_undo
 from memory.review.queries import inbox as reviews
+from memory.taxonomy import Scope
+from teams.permissions import Act
 
 IMPORTS: Final = 30  # a page
+LINES_SHOWN: Final = 3_000  # of a note
 PREVIEW_ROWS: Final = 300  # each can be left out
+REFUSALS_SHOWN: Final = 20  # statements of a note that became no memory
 ROWS: Final = 100  # of an import, a page
-SCOPES: Final = ("project", "personal")
+SCOPES: Final = (Scope.PROJECT.value, Scope.PERSONAL.value)
 
 
 @base.member
@@ -48,7 +54,6 @@ def imports(request: HttpRequest, frame: Frame) -> HttpResponse:
         now=frame.now,
     )
     context |= {
-        "section": "memories",
         "imports": found,
         "next": last,
         **form(),
@@ -90,7 +95,7 @@ def change(request: HttpRequest, frame: Frame, import_id: UUID) -> HttpResponse:
 
     The page says after a decision how to take it back.
     """
-    here(frame, import_id)
+    find_import(frame, import_id)
     verb, to = request.POST.get("verb", ""), base.address("import", frame, import_id)
     run = {
         "undo": import_batches.undo_import,
@@ -147,7 +152,6 @@ def export_memories(request: HttpRequest, frame: Frame) -> FileResponse:
     made = export.export(caller=frame.caller, request=asked, now=frame.now)
     response = FileResponse(made.file, content_type=made.media)
     response["Content-Disposition"] = f'attachment; filename="{made.name}"'
-    response["Cache-Control"] = "no-store"
     return response
 
 
@@ -159,7 +163,7 @@ def form() -> dict[str, object]:
     }
 
 
-def here(frame: Frame, import_id: UUID) -> queries.ImportView:
+def find_import(frame: Frame, import_id: UUID) -> queries.ImportView:
     """Return an import of the page's project. Raises NotFound for another project's."""
     view = queries.get_import(caller=frame.caller, batch_id=import_id, now=frame.now)
     if frame.project is None or view.project_id != frame.project.id:
@@ -170,7 +174,7 @@ def here(frame: Frame, import_id: UUID) -> queries.ImportView:
 def _import_page(
     request: HttpRequest, frame: Frame, import_id: UUID, *, error: CairnError | None = None
 ) -> HttpResponse:
-    view = here(frame, import_id)
+    view = find_import(frame, import_id)
     imported = queries.imported_memories(caller=frame.caller, batch_id=import_id)
     waits = reviews.count_waiting(
         caller=frame.caller, project=None, imported=imported, now=frame.now
@@ -183,7 +187,6 @@ def _import_page(
         now=frame.now,
     )
     context = {
-        "section": "memories",
         "error": error,
         "batch": view,
         "is_under_way": view.state in {"queued", "running"},
@@ -213,15 +216,102 @@ def _upload(request: HttpRequest, frame: Frame) -> uploads.Upload:
     if pasted.strip():
         handed.append((_("pasted.md"), pasted.encode()))
     offered, kept = request.POST.get("offered", "").split(","), request.POST.getlist("keep")
-    left_out = (base.number_of(text) for text in set(offered) - set(kept))
     return uploads.Upload(
         files=tuple(handed),
         project=frame.slug or None,
         scope=request.POST.get("scope") or None,
-        left_out=frozenset(number for number in left_out if number is not None),
+        left_out=frozenset(filter(None, map(base.number_of, set(offered) - set(kept)))),
     )
 
 
 def _counts(counts: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
     """Return how many rows ended in each way, in the order of their names."""
     return tuple((name, counts[name]) for name in labels.IMPORTED if counts.get(name))
+
+
+@base.member
+def notes(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Show the notes of a project; keep a document as one.
+
+    A second note of a path for others is refused: who sees a note does not change by its text.
+    """
+    known = queries.list_notes(caller=frame.caller, project=frame.slug, limit=queries.LARGEST_PAGE)
+    context: dict[str, object] = {}
+    if request.method == "POST":
+        try:
+            new = _new_note(request, frame, known)
+            pushed = push_note(caller=frame.caller, new=new, now=frame.now)
+            return _note_page(request, frame, pushed.note, pushed=pushed)
+        except CairnError as error:
+            if error.status == NotFound.status:
+                raise
+            context = {"error": error}
+    context |= {
+        "may_write": frame.may(Act.WRITE),
+        "notes": known,
+        "scopes": tuple((name, labels.SCOPES[name]) for name in SCOPES),
+        "form": request.POST,
+    }
+    return base.page(request, "pages/notes.html", context)
+
+
+@base.member
+def note(request: HttpRequest, frame: Frame, note_id: UUID) -> HttpResponse:
+    """Show a note, each line beside what it says as a memory; let it be a source no more."""
+    found = queries.get_note(caller=frame.caller, note_id=note_id)
+    if frame.project is None or found.project_id != frame.project.id:
+        raise NotFound(detail="There is no such note.", hint="It may be another project's.")
+    if request.method == "POST":
+        remove_note(caller=frame.caller, note_id=found.id, now=frame.now)
+        return base.moved(request, to=base.address("notes", frame))
+    return _note_page(request, frame, found)
+
+
+def _new_note(request: HttpRequest, frame: Frame, known: tuple[queries.NoteView, ...]) -> NewNote:
+    """Read the form. Raises InvalidInput for a scope that it does not offer or that changes."""
+    sent = request.POST
+    scope, path = sent.get("scope", ""), sent.get("path", "").strip()
+    if scope not in {"", *SCOPES}:
+        raise wrong_field(
+            pointer="/scope",
+            detail="A note is for the project, or personal.",
+            hint="Choose one of the two.",
+        )
+    scopes = {one.scope for one in known if one.path == path}
+    if scopes and (scope or Scope.PROJECT.value) not in scopes:
+        raise wrong_field(
+            pointer="/scope",
+            detail="There is a note of this path that others see, or that only you see.",
+            hint="Choose who sees it as its list says, or another path.",
+        )
+    text = sent.get("text", "").replace("\r\n", "\n")
+    return NewNote(project=frame.slug, path=path, text=text, scope=scope or None)
+
+
+def _note_page(
+    request: HttpRequest, frame: Frame, found: queries.NoteView, *, pushed: NotePushed | None = None
+) -> HttpResponse:
+    lines = queries.list_lines(caller=frame.caller, note_id=found.id, now=frame.now)
+    context = {
+        "may_write": frame.may(Act.WRITE),
+        "note": found,
+        "lines": lines[:LINES_SHOWN],
+        "beyond": len(lines[LINES_SHOWN:]),
+        "pushed": "" if pushed is None else _push_words(pushed),
+        "refused": () if pushed is None else pushed.refused[:REFUSALS_SHOWN],
+    }
+    return base.page(request, "pages/note.html", context)
+
+
+def _push_words(pushed: NotePushed) -> str:
+    """Say what keeping a document did."""
+    refused = len(pushed.refused)
+    counts = (
+        (ngettext("%(n)d memory added", "%(n)d memories added", pushed.added), pushed.added),
+        (ngettext("%(n)d as it was", "%(n)d as they were", pushed.kept), pushed.kept),
+        (ngettext("%(n)d made stale", "%(n)d made stale", pushed.stale), pushed.stale),
+        (ngettext("%(n)d for review", "%(n)d for review", pushed.held), pushed.held),
+        (ngettext("%(n)d refused", "%(n)d refused", refused), refused),
+    )
+    words = ", ".join(text % {"n": count} for text, count in counts if count)
+    return words or _("It contains nothing new.")
