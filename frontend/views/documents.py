@@ -17,8 +17,7 @@ from frontend.presenters import review_inbox
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.documents import queries
-from memory.documents.actions import export, import_batches, uploads
-from memory.documents.actions.note_push import NewNote, NotePushed, push_note, remove_note
+from memory.documents.actions import export, import_batches, note_push, uploads
 from memory.records.actions import MOST_IN_BULK, VerbDetails
 from memory.records.queries.pending import Group
 from memory.review.actions import bulk, verdict_undo
@@ -240,7 +239,7 @@ def notes(request: HttpRequest, frame: Frame) -> HttpResponse:
     if request.method == "POST":
         try:
             new = _new_note(request, frame, known)
-            pushed = push_note(caller=frame.caller, new=new, now=frame.now)
+            pushed = note_push.push_note(caller=frame.caller, new=new, now=frame.now)
             return _note_page(request, frame, pushed.note, pushed=pushed)
         except CairnError as error:
             if error.status == NotFound.status:
@@ -262,12 +261,14 @@ def note(request: HttpRequest, frame: Frame, note_id: UUID) -> HttpResponse:
     if frame.project is None or found.project_id != frame.project.id:
         raise NotFound(detail="There is no such note.", hint="It may be another project's.")
     if request.method == "POST":
-        remove_note(caller=frame.caller, note_id=found.id, now=frame.now)
+        note_push.remove_note(caller=frame.caller, note_id=found.id, now=frame.now)
         return base.moved(request, to=base.address("notes", frame))
     return _note_page(request, frame, found)
 
 
-def _new_note(request: HttpRequest, frame: Frame, known: tuple[queries.NoteView, ...]) -> NewNote:
+def _new_note(
+    request: HttpRequest, frame: Frame, known: tuple[queries.NoteView, ...]
+) -> note_push.NewNote:
     """Read the form. Raises InvalidInput for a scope that it does not offer or that changes."""
     sent = request.POST
     scope, path = sent.get("scope", ""), sent.get("path", "").strip()
@@ -285,11 +286,15 @@ def _new_note(request: HttpRequest, frame: Frame, known: tuple[queries.NoteView,
             hint="Choose who sees it as its list says, or another path.",
         )
     text = sent.get("text", "").replace("\r\n", "\n")
-    return NewNote(project=frame.slug, path=path, text=text, scope=scope or None)
+    return note_push.NewNote(project=frame.slug, path=path, text=text, scope=scope or None)
 
 
 def _note_page(
-    request: HttpRequest, frame: Frame, found: queries.NoteView, *, pushed: NotePushed | None = None
+    request: HttpRequest,
+    frame: Frame,
+    found: queries.NoteView,
+    *,
+    pushed: note_push.NotePushed | None = None,
 ) -> HttpResponse:
     lines = queries.list_lines(caller=frame.caller, note_id=found.id, now=frame.now)
     context = {

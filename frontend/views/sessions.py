@@ -9,11 +9,10 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
-from accounts import jobs
+from accounts import jobs, queries
 from accounts.errors import InvalidInput, NotFound
 from accounts.identifiers import as_uuid
 from accounts.messages import message
-from accounts.queries import people
 from frontend import labels
 from frontend.presenters import html, review_inbox, step_timeline
 from frontend.views import base, inbox
@@ -56,7 +55,7 @@ def listing(request: HttpRequest, frame: Frame) -> HttpResponse:
         "figures": experiments.figures(
             caller=frame.caller, session_ids=tuple(one.id for one in page.items)
         ),
-        "people": people(caller=frame.caller, ids=(one.opened_by for one in page.items)),
+        "people": queries.people(caller=frame.caller, ids=(one.opened_by for one in page.items)),
         "states": tuple((name, labels.SESSION_STATES[name]) for name in sessions.STATES),
         "state": state,
         "is_live": "after" not in request.GET,  # the first session of all comes by itself too
@@ -84,7 +83,7 @@ def session(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpRespons
     result = shown.result
     context = {
         "session": shown,
-        "people": people(caller=frame.caller, ids=(shown.opened_by,)),
+        "people": queries.people(caller=frame.caller, ids=(shown.opened_by,)),
         "is_own": shown.opened_by is not None and shown.opened_by == frame.caller.user_id,
         "may_delete": deletion.may_delete(caller=frame.caller, opened_by=shown.opened_by),
         "may_take_back": may_roll_back_session(caller=frame.caller, opened_by=shown.opened_by),

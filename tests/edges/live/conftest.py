@@ -1,20 +1,25 @@
 """A running server, an organization that it can see, and a person with an open page."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import httpx
 import pytest
+from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
 from accounts.caller import Caller, Role
 from accounts.models import Organization, User
+from frontend.consumers import ChangesConsumer
 from tests.support import people
 from tests.support.live import Place, committed, running
 from tests.support.people import PASSWORD
 
 PATIENCE_S = 15
+NEVER_S = 600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +88,25 @@ def listening(
     cookie = {"Cookie": f"cairn={http.cookies['cairn']}"}
     with connect(url, additional_headers=cookie, origin=address) as line:  # type: ignore[arg-type]
         yield line
+
+
+@pytest.fixture
+def only_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let pages look only when they are called."""
+    monkeypatch.setattr(ChangesConsumer, "look_again_s", NEVER_S)
+
+
+def heard(line: ClientConnection) -> dict[str, Any]:
+    """Return the next message."""
+    return dict(json.loads(line.recv(timeout=PATIENCE_S)))
+
+
+def closed_with(line: ClientConnection) -> int:
+    """Return the code with which a page is told to end."""
+    with pytest.raises(ConnectionClosed) as closed:
+        line.recv(timeout=PATIENCE_S)
+    assert closed.value.rcvd is not None
+    return closed.value.rcvd.code
 
 
 def _sign_in(http: httpx.Client, email: str) -> None:

@@ -1,6 +1,5 @@
 """Who is taken out of a project or a team sees it no longer: open pages, calls that wait."""
 
-import json
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -9,25 +8,22 @@ from datetime import UTC, datetime
 
 import httpx
 import pytest
-from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection
 
 from accounts.actions.tokens import NewToken, create_token
 from accounts.authentication import entered
 from accounts.caller import Caller, Role
-from frontend.consumers import NOT_A_MEMBER, ChangesConsumer
+from frontend.consumers import NOT_A_MEMBER
 from memory.records.actions import close_project
 from teams.actions import add_person, change_project, create_project, create_team, remove_person
 from teams.queries import Kind
-from tests.edges.live.conftest import listening, signed_in
+from tests.edges.live.conftest import closed_with, heard, listening, signed_in
 from tests.support.live import Place
 from tests.support.memories import stored
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 WITHIN_S = 5.0
-PATIENCE_S = 15.0
-NEVER_S = 600.0
 Figure = Callable[[str], None]
 
 
@@ -40,9 +36,8 @@ class Someone:
 
 
 @pytest.fixture
-def someone(place: Place, address: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Someone]:
+def someone(place: Place, address: str, only_called: None) -> Iterator[Someone]:
     """A member in both; pages look only when they are called."""
-    monkeypatch.setattr(ChangesConsumer, "look_again_s", NEVER_S)
     owner, now = place.caller, datetime.now(UTC)
     with signed_in(place=place, address=address, role=Role.MEMBER) as (person, caller, http):
         with entered(owner):
@@ -61,32 +56,22 @@ def take_out(place: Place, someone: Someone, kind: Kind) -> float:
     return time.monotonic()
 
 
-def heard(line: ClientConnection, kind: str) -> dict[str, object]:
-    """Return the first message of a kind."""
-    while True:
-        message: dict[str, object] = json.loads(line.recv(timeout=PATIENCE_S))
-        if message["kind"] == kind:
-            return message
-
-
-def closed_with(line: ClientConnection) -> int:
-    """Return the code with which a page is told to end."""
-    with pytest.raises(ConnectionClosed) as closed:
-        line.recv(timeout=PATIENCE_S)
-    assert closed.value.rcvd is not None
-    return closed.value.rcvd.code
+def await_kind(line: ClientConnection, kind: str) -> None:
+    """Hear messages until one of a kind."""
+    while heard(line)["kind"] != kind:
+        pass
 
 
 def test_an_open_page_of_the_project_ends(
     place: Place, address: str, someone: Someone, figure: Figure
 ) -> None:
     with listening(place=place, address=address, http=someone.http, project="vault") as line:
-        heard(line, "project.member_added")
+        await_kind(line, "project.member_added")
         began = take_out(place, someone, Kind.PROJECT)
         assert closed_with(line) == NOT_A_MEMBER
     took = time.monotonic() - began
     with listening(place=place, address=address, http=someone.http, project="shop") as line:
-        heard(line, "project.created")
+        await_kind(line, "project.created")
         with entered(place.caller):
             close_project(caller=place.caller, ref="shop")
         assert closed_with(line) == NOT_A_MEMBER
@@ -104,18 +89,14 @@ def test_a_page_of_the_organization_hears_no_more_of_it(
     with listening(place=place, address=address, http=someone.http) as line:
         with entered(owner):
             stored(owner, now, "The first stone covers the key of the vault.", **given)
-        heard(line, "memory.created")
+        await_kind(line, "memory.created")
         take_out(place, someone, kind)
         with entered(owner):
             stored(owner, now, "The key of the vault is under another stone now.", **given)
             change_project(
                 caller=owner, ref="shop", changes={"description": "Open."}, if_version=None
             )
-        kinds = []
-        while "project.changed" not in kinds:
-            kinds.append(json.loads(line.recv(timeout=PATIENCE_S))["kind"])
-
-    assert kinds == ["project.changed"]
+        assert heard(line)["kind"] == "project.changed"
 
 
 def test_a_call_that_waits_ends_with_what_it_may_see(

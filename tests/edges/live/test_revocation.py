@@ -4,7 +4,6 @@ Most endings are heard at once. To tell that from the look that pages take unask
 off; one test leaves it as it is and silences the bell.
 """
 
-import json
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +16,6 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.test import Client
 from django.urls import reverse
-from websockets.exceptions import ConnectionClosed
 
 from accounts import live, tenancy
 from accounts.actions.members import change_role
@@ -25,10 +23,10 @@ from accounts.actions.tokens import revoke_token
 from accounts.authentication import entered
 from accounts.caller import Role
 from accounts.models import Membership, Token, User
-from frontend.consumers import NOT_A_MEMBER, SIGNED_OUT, ChangesConsumer
+from frontend.consumers import NOT_A_MEMBER, SIGNED_OUT
 from teams.actions import remove_member
 from teams.models import Change, Project
-from tests.edges.live.conftest import Browser
+from tests.edges.live.conftest import Browser, closed_with, heard
 from tests.support import agents
 from tests.support.crashing import await_that
 from tests.support.live import Place
@@ -38,14 +36,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 CALLS_WITHIN_S = 1.0
 SOCKETS_WITHIN_S = 5.0
-NEVER_S = 600.0
 Figure = Callable[[str], None]
-
-
-@pytest.fixture
-def only_called(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let pages look only when they are called."""
-    monkeypatch.setattr(ChangesConsumer, "look_again_s", NEVER_S)
 
 
 def _revoke(place: Place) -> float:
@@ -54,14 +45,6 @@ def _revoke(place: Place) -> float:
     with entered(place.caller):
         revoke_token(caller=place.caller, token_id=token.id, now=now)
     return time.monotonic()
-
-
-def _ended(browser: Browser) -> tuple[int, float]:
-    """Return with which code the socket was closed, and when."""
-    with pytest.raises(ConnectionClosed) as closed:
-        browser.line.recv(timeout=2 * SOCKETS_WITHIN_S)
-    assert closed.value.rcvd is not None
-    return closed.value.rcvd.code, time.monotonic()
 
 
 @pytest.mark.goal(name="G19")
@@ -161,11 +144,11 @@ def test_the_socket_hears_at_once_that_it_is_over(
     began = time.monotonic()
 
     act(browser, place)
-    closed_with, closed_at = _ended(browser)
 
-    assert closed_with == code
-    assert closed_at - began < SOCKETS_WITHIN_S
-    figure(f"socket, {event}: closed after {(closed_at - began) * 1000:.0f} ms (≤ 5 s)")
+    assert closed_with(browser.line) == code
+    took = time.monotonic() - began
+    assert took < SOCKETS_WITHIN_S
+    figure(f"socket, {event}: closed after {took * 1000:.0f} ms (≤ 5 s)")
 
 
 @pytest.mark.goal(name="G19")
@@ -173,11 +156,10 @@ def test_without_the_bell_the_socket_looks_itself(browser: Browser, figure: Figu
     began = time.monotonic()
     Membership.objects.filter(user=browser.person).delete()
 
-    closed_with, closed_at = _ended(browser)
-
-    assert closed_with == NOT_A_MEMBER
-    assert closed_at - began < SOCKETS_WITHIN_S
-    figure(f"socket without Redis: closed after {closed_at - began:.1f} s (≤ 5 s)")
+    assert closed_with(browser.line) == NOT_A_MEMBER
+    took = time.monotonic() - began
+    assert took < SOCKETS_WITHIN_S
+    figure(f"socket without Redis: closed after {took:.1f} s (≤ 5 s)")
 
 
 def _write(place: Place, audience: UUID, *, is_announced: bool = True) -> int:
@@ -188,27 +170,23 @@ def _write(place: Place, audience: UUID, *, is_announced: bool = True) -> int:
     return int(change.id)
 
 
-def _heard(browser: Browser) -> int:
-    return int(json.loads(browser.line.recv(timeout=2 * SOCKETS_WITHIN_S))["id"])
-
-
 @pytest.mark.goal(name="G19")
 def test_a_lowered_role_hears_less_at_once(browser: Browser, place: Place, figure: Figure) -> None:
     with entered(place.caller), tenancy.unit():
         closed = Project.objects.create(slug="closed", name="Closed", open_to_all=False).id
     before = _write(place, closed)
-    assert _heard(browser) == before
+    assert heard(browser.line)["id"] == before
 
     with entered(place.caller):
         change_role(caller=place.caller, user_id=browser.person.pk, role=Role.MEMBER)
     _write(place, closed)
     of_all = _write(place, place.caller.organization_id)
 
-    assert _heard(browser) == of_all
+    assert heard(browser.line)["id"] == of_all
     figure("socket, role lowered: the very next read is by the new role (≤ 5 s)")
 
 
 def test_a_change_whose_announcement_was_lost_arrives(browser: Browser, place: Place) -> None:
     written = _write(place, place.caller.organization_id, is_announced=False)
 
-    assert _heard(browser) == written
+    assert heard(browser.line)["id"] == written

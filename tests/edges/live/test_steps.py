@@ -1,12 +1,9 @@
 """A page that shows a session of an agent hears that it goes on, if its person may see it."""
 
-import json
 from datetime import UTC, datetime
-from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from websockets.sync.client import ClientConnection
 
 from accounts import tenancy
 from accounts.authentication import entered
@@ -14,7 +11,7 @@ from accounts.caller import Role
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.lifecycle import NewSession, open_session
 from teams.models import Change
-from tests.edges.live.conftest import PATIENCE_S, listening, signed_in
+from tests.edges.live.conftest import heard, listening, signed_in
 from tests.support.live import Place
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -34,39 +31,35 @@ def _does(place: Place, session_id: UUID, sequence: int) -> None:
         )
 
 
-def _heard(line: ClientConnection) -> dict[str, Any]:
-    return dict(json.loads(line.recv(timeout=PATIENCE_S)))
-
-
 def test_each_look_at_a_session_that_goes_on_says_so_once(place: Place, address: str) -> None:
     session_id = _opened(place, shared=True)
     with (
         signed_in(place=place, address=address, role=Role.MEMBER) as (_, _, http),
         listening(place=place, address=address, http=http, shown=str(session_id)) as line,
     ):
-        while (first := _heard(line))["type"] != "session":
+        while (first := heard(line))["type"] != "session":
             pass
 
         _does(place, session_id, 1)
-        second = _heard(line)
+        second = heard(line)
 
     assert first == second == {"type": "session", "id": str(session_id)}
 
 
 def test_a_page_hears_nothing_of_a_session_of_somebody_else(place: Place, address: str) -> None:
     session_id = _opened(place, shared=False)
-    heard: list[str] = []
+    told: list[str] = []
     with (
         signed_in(place=place, address=address, role=Role.ADMIN) as (_, _, http),
         listening(place=place, address=address, http=http, shown=str(session_id)) as line,
     ):
-        heard.append(_heard(line)["type"])
+        told.append(heard(line)["type"])
         _does(place, session_id, 1)
         last = _written(place)
-        while (message := _heard(line)).get("id") != last:
-            heard.append(message["type"])
+        while (message := heard(line)).get("id") != last:
+            told.append(message["type"])
 
-    assert set(heard) == {"change"}
+    assert set(told) == {"change"}
 
 
 def _written(place: Place) -> int:

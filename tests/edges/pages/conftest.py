@@ -15,7 +15,9 @@ from memory.records.queries.views import MemoryView
 from memory.review.queries import conflicts
 from memory.review.queries.conflicts import ConflictView
 from teams.actions import create_project
-from tests.edges.pages.session_pages import SessionPages
+from tests.edges.audit import world
+from tests.edges.audit.world import World
+from tests.edges.pages.session_pages import Pages
 from tests.support import people
 from tests.support.browser_client import PageClient
 from tests.support.memories import sent
@@ -114,6 +116,12 @@ def verb(memory_id: UUID, name: str) -> str:
 
 
 @pytest.fixture
-def pages(request: pytest.FixtureRequest) -> SessionPages:
+def acme(caller: Caller, organization: Organization, member: User, clean_cache: None) -> World:
+    """An organization in which every page has something to show."""
+    return world.made(caller=caller, organization=organization, member=member)
+
+
+@pytest.fixture
+def pages(request: pytest.FixtureRequest) -> Pages:
     """The project's pages in the browsers of its people."""
-    return SessionPages(request)
+    return Pages(request)

@@ -20,12 +20,12 @@ from tests.support.memories import as_agent, stored
 AS_HTMX: Any = {"headers": {"HX-Request": "true"}}
 
 
-class SessionPages:
+class Pages:
     """The project's pages; `owner`, `member`, `viewer` and `stranger` are browsers."""
 
     def __init__(self, request: pytest.FixtureRequest) -> None:
         self._request = request
-        self.address: str = request.getfixturevalue("shop")
+        self.shop: str = request.getfixturevalue("shop")
         self.caller: Caller = request.getfixturevalue("caller")
         self.now: datetime = request.getfixturevalue("now")
 
@@ -42,12 +42,12 @@ class SessionPages:
             run = PageRun(by, now, **{"project": "shop", "agent": "claude-code", **new})
             if texts:
                 run.says(*texts)
-        run.address = f"{self.address}sessions/{run.id}"
+        run.address = f"{self.shop}sessions/{run.id}"
         return run
 
     def text(self, address: str, client: Client | None = None, **more: Any) -> str:
         """Return the text of a page, as the owner sees it or somebody else."""
-        return (client or self.owner).get(address, **more).content.decode()
+        return (client or self.owner).get(address, **more).text
 
     def came(self, run: Run, *texts: str) -> list[UUID]:
         """Let a session come to memories that its agent proposed and that wait."""

@@ -1,4 +1,4 @@
-"""Who may open which page: nobody is sent to sign in, strangers are told there is nothing."""
+"""Every page: who may open it and what it shows; a place that is none begins at the beginning."""
 
 import re
 
@@ -7,61 +7,113 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from memory.records.queries.views import MemoryView
+from tests.edges.audit.world import World
+from tests.edges.pages.session_pages import Pages
 
-PAGES = (
-    "/o/acme/",
-    "/o/acme/p/shop/",
-    "/o/acme/p/shop/figures",
-    "/o/acme/p/shop/memories",
-    "/o/acme/p/shop/memories/{memory}",
-    "/o/acme/p/shop/memories/{memory}.json",
-    "/o/acme/p/shop/memories/{memory}.md",
-    "/o/acme/p/shop/memories/{memory}/correct",
-    "/o/acme/p/shop/memories/{memory}/archive",
-    "/o/acme/p/shop/teach",
-    "/o/acme/p/shop/connections",
-    "/o/acme/p/shop/connections/steps",
-    "/o/acme/p/shop/connections/code",
-    "/o/acme/p/shop/activity",
-    "/o/acme/palette?q=token",
-    "/o/acme/changes?after=0",
-    "/o/acme/projects/new",
-    "/o/acme/settings/general",
-    "/o/acme/settings/members",
-    "/o/acme/settings/members/invite",
-    "/o/acme/settings/tokens",
-    "/o/acme/settings/tokens/new",
-)
+PAGES = {  # address: what its people see
+    "": "Shop", "p/shop/": "Overview", "p/shop/figures": "Memories", "p/shop/memories": "Carts",
+    "p/shop/memories/{memory}": "Carts expire", "p/shop/memories/{memory}.json": "Carts expire",
+    "p/shop/memories/{memory}.md": "Carts expire", "p/shop/memories/{memory}/correct": "Carts",
+    "p/shop/memories/{memory}/archive": "Carts expire", "p/shop/teach": "Teach",
+    "p/shop/inbox": "Review inbox", "p/shop/inbox/rows": "row-", "p/shop/inbox/groups": "New",
+    "p/shop/inbox/bulk?group=new": "to confirm", "p/shop/conflicts": "counts a parcel",
+    "p/shop/conflicts/{conflict}": "counts a parcel", "p/shop/connections": "Connections",
+    "p/shop/connections/steps": "First call", "p/shop/connections/code": "Files are arriving",
+    "p/shop/activity": "Activity", "p/shop/trust": "Trust", "p/shop/check": "Check",
+    "p/shop/topics": "Topics", "p/shop/entities": "LoginGate", "p/shop/sessions": "In progress",
+    "p/shop/entities/about?name=LoginGate": "LoginGate", "p/shop/sessions/{session}": "Session",
+    "p/shop/imports": "mill.md", "p/shop/imports/{import}": "gate of the mill",
+    "p/shop/notes": "b.md", "p/shop/notes/{note}": "grinds rye", "p/shop/usage": "Usage",
+    "p/shop/experiments": "experiment", "p/shop/rollback": "Roll back",
+    "p/shop/settings": "Project settings", "palette?q=carts": "Carts", "changes?after=0": "memory.",
+    "projects/new": "New project", "settings/general": "Acme", "settings/members": "owner@acme",
+    "settings/members/invite": "Invite", "settings/tokens": "laptop", "settings/tokens/new": "days",
+    "settings/teams": "core", "settings/teams/{team}": "member@acme", "settings/jobs": "Embed",
+    "settings/models": "hashing/words-384", "settings/methodologies": "scrum",
+    "settings/methodologies/scrum": "sprint", "settings/styles": "quick", "settings/usage": "cost",
+    "settings/styles/{style}": "Short.", "settings/audit": "stored a memory",
+}  # fmt: skip
 REQUEST_ID = re.compile(rb"<code>[0-9a-f]{32}</code>|value=\"[A-Za-z0-9]{64}\"|/[a-z0-9/.-]+\"")
+PLACES = {  # pages of a list: places that are none
+    "p/shop/topics?after=": ("x", "1~x", "-1~", f"{10**20}~{'0' * 32}", "3~" + "f" * 32),
+    "p/shop/entities?after=": ("x", "1~x~y", "-1~system~a", "9~system~" + "a" * 500),
+    "p/shop/sessions?after=": ("x", "9" * 40, "2026-01-01~x", "2026-01-01T00:00:00~" + "0" * 32),
+    "p/shop/sessions/{session}?after=": ("x", "9" * 40, "-1"),
+    "p/shop/sessions/{session}?event=": ("x", "-1", "0", "9" * 40, "99999", "٣"),
+    "p/shop/inbox?rows=": ("-1", "x", "9" * 30),
+    "p/shop/memories?after=": ("x", "0001-01-01T00:00:00%2B23:59~{memory}"),
+    "p/shop/imports/{import}?after=": ("x", "9" * 40),
+    "settings/usage?month=": ("x", "2999-01", "0001-01", "2026-13"),
+}
+READERS = {  # what who only reads is told, what is not there for them, and the status
+    "p/shop/memories/{memory}": ("Viewers read", 'data-key="z"', 200),
+    "p/shop/inbox": ("Viewers read", 'data-key="z"', 200),
+    "p/shop/conflicts/{conflict}": ("Viewers read. Members and above decide.", "!", 200),
+    "p/shop/entities/about?name=LoginGate": ("LoginGate", "Merge the names", 200),
+    "p/shop/notes": ("b.md", 'name="text"', 200),
+    "p/shop/experiments": ("Owners and admins change this.", "Approve these weights", 200),
+    "p/shop/imports/{import}": ("gate of the mill", 'value="reject"', 200),
+    "p/shop/usage": ("Owners and admins see what models cost.", "No model was asked", 403),
+    "settings/usage": ("Owners and admins see what models cost.", "No model was asked", 403),
+    "settings/audit": ("Owners and admins read the audit log", "stored a memory", 403),
+    "settings/models": ("Owners and admins choose the embedding model.", "hashing/", 403),
+    "settings/methodologies": ("Owners and admins change this.", 'value="save"', 200),
+    "settings/methodologies/scrum": ("sprint", 'name="verb"', 200),
+    "settings/teams": ("You are in no team.", "core", 200),
+}
 
 
 @pytest.mark.usefixtures("clean_cache")
 def test_its_people_see_each_page_and_strangers_what_nonexistent_looks_like(
-    owner_pages: Client, stranger_pages: Client, memory: MemoryView, subtests: pytest.Subtests
+    acme: World, stranger_pages: Client, subtests: pytest.Subtests
 ) -> None:
-    for page in (address.format(memory=memory.id) for address in PAGES):
-        with subtests.test(page):
-            own, foreign = owner_pages.get(page), stranger_pages.get(page)
+    for address, text in PAGES.items():
+        page = f"/o/acme/{address}".format(**acme.names)
+        with subtests.test(address):
+            own, foreign = acme.browsers["owner"].get(page), stranger_pages.get(page)
             nonexistent = stranger_pages.get(page.replace("/o/acme/", "/o/nowhere/"))
 
             assert (own.status_code, "no-store" in own["Cache-Control"]) == (200, True)
+            assert text in own.text
             assert foreign.status_code == nonexistent.status_code == 404
             assert REQUEST_ID.sub(b"", foreign.content) == REQUEST_ID.sub(b"", nonexistent.content)
-            assert memory.content.encode() not in foreign.content
 
-    link = f"/m/{memory.id}"
-    assert owner_pages.get(link)["Location"] == f"/o/acme/p/shop/memories/{memory.id}"
+    link = "/m/{memory}".format(**acme.names)
+    assert acme.browsers["owner"].get(link)["Location"].startswith("/o/acme/p/shop/memories/")
     assert stranger_pages.get(link).status_code == 404
 
 
+def test_a_place_that_is_none_begins_at_the_beginning(
+    acme: World, subtests: pytest.Subtests
+) -> None:
+    for address, places in PLACES.items():
+        page = f"/o/acme/{address}".format(**acme.names)
+        usual = acme.browsers["owner"].get(page)
+        for place in places:
+            with subtests.test(f"{address}{place}"[:120]):
+                shown = acme.browsers["owner"].get(page + place.format(**acme.names))
+
+                assert shown.status_code == usual.status_code == 200
+                assert shown.text.count("<tr") == usual.text.count("<tr")
+                assert shown.text.count('role="listitem"') == usual.text.count('role="listitem"')
+
+
+def test_who_only_reads_is_told_who_decides(acme: World, subtests: pytest.Subtests) -> None:
+    for address, (says, not_there, status) in READERS.items():
+        with subtests.test(address):
+            shown = acme.browsers["viewer"].get(f"/o/acme/{address}".format(**acme.names))
+
+            main = shown.text.partition("<main")[2]
+            assert (shown.status_code, says in shown.text) == (status, True)
+            assert not_there not in main
+
+
 def test_page_costs_a_known_number_of_queries(
-    owner_pages: Client,
-    memory: MemoryView,
-    django_assert_max_num_queries: DjangoAssertNumQueries,
+    pages: Pages, memory: MemoryView, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for address, queries in (
         ("/o/acme/", 34), ("/o/acme/p/shop/", 46), ("/o/acme/p/shop/memories", 46),
         ("/o/acme/p/shop/connections", 24), ("/o/acme/p/shop/activity", 42),
     ):  # fmt: skip
         with django_assert_max_num_queries(queries):
-            assert owner_pages.get(address).status_code == 200
+            assert pages.owner.get(address).status_code == 200

@@ -11,17 +11,16 @@ from teams.audit import AREAS
 from teams.audit_chain import Entry
 from tests.edges.audit.surfaces import ADMIN, PAGES, REST
 from tests.edges.pages.conftest import STATEMENT, verb
+from tests.edges.pages.session_pages import Pages
 
 LOG = "/o/acme/settings/audit"
 
 
-def test_a_manager_reads_who_did_what_and_from_where_and_no_content(
-    owner_pages: Client, memory: MemoryView
-) -> None:
-    owner_pages.post(verb(memory.id, "confirm"), headers={"X-Request-Id": "request-of-mine"})
+def test_a_manager_reads_who_did_what_and_from_where(pages: Pages, memory: MemoryView) -> None:
+    pages.owner.post(verb(memory.id, "confirm"), headers={"X-Request-Id": "request-of-mine"})
 
-    shown = owner_pages.get(LOG).content.decode()
-    file = owner_pages.get(f"{LOG}.csv").content.decode()
+    shown = pages.owner.get(LOG).text
+    file = pages.owner.get(f"{LOG}.csv").text
 
     for text in ("confirmed a memory", "Owner", "127.0.0.1", "?request=request-of-mine"):
         assert text in shown
@@ -35,7 +34,7 @@ def test_a_manager_reads_who_did_what_and_from_where_and_no_content(
         ("request=unknown", False),
         ("before=1", False),
     ):
-        filtered = owner_pages.get(f"{LOG}?{query}").content.decode()
+        filtered = pages.owner.get(f"{LOG}?{query}").text
         assert (query, "stored a memory" in filtered) == (query, shows)
         assert ("No entry matches these filters" in filtered) is not shows
 
@@ -44,14 +43,14 @@ def test_a_member_is_told_who_reads_it(member_pages: Client, memory: MemoryView)
     page, file = member_pages.get(LOG), member_pages.get(f"{LOG}.csv")
 
     assert (page.status_code, file.status_code) == (403, 403)
-    assert "Owners and admins read the audit log" in page.content.decode()
-    assert "confirmed" not in page.content.decode()
+    assert "Owners and admins read the audit log" in page.text
+    assert "confirmed" not in page.text
 
 
 def test_the_file_has_every_entry_and_column(owner_pages: Client, memory: MemoryView) -> None:
     answer = owner_pages.get(f"{LOG}.csv")
 
-    rows = list(csv.DictReader(StringIO(answer.content.decode())))
+    rows = list(csv.DictReader(StringIO(answer.text)))
     assert [row["act"] for row in rows] == ["memory.created", "project.created"]
     assert set(rows[0]) == set(audit_lines.COLUMNS)
     assert len(rows[0]["hash"]) == 64

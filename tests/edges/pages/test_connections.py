@@ -13,30 +13,25 @@ from accounts.caller import Caller, TokenScope
 from accounts.models import Token
 from accounts.queries import TokenView
 from memory.injection import harnesses
-from memory.records.models import Memory
-from memory.sessions.models import Session, Turn
 from teams.actions import create_project, switch_hooks
-from teams.models import AuditEntry, Project
+from teams.models import Project
 from teams.queries import Hook
 from tests.edges.pages.conftest import remembered
+from tests.edges.pages.session_pages import Pages
+from tests.support import stored
 from tests.support.api import agent
 
 FILE = "src/cart/prices.py"
 WARNING = "Rounding in this file is half to even, so totals differ from invoices by a cent."
-TOUCH = {
-    "session": "r",
-    "project": "shop",
-    "event": "result",
-    "tool": "read",
-    "arguments": {"path": FILE},
-}
+READ = {"tool": "read", "arguments": {"path": FILE}}
+TOUCH = {"session": "r", "project": "shop", "event": "result", **READ}
 
 
 def page(client: Client, shop: str) -> str:
     """Return the text of the page."""
     response = client.get(f"{shop}connections")
     assert response.status_code == 200
-    return response.content.decode()
+    return response.text
 
 
 def settings(caller: Caller) -> dict[str, object]:
@@ -62,66 +57,60 @@ def test_what_ones_own_agents_were_given_is_counted(
         assert counted in page(pages, shop)
 
 
-def test_a_project_is_paused_and_resumed_on_the_page_by_who_manages_it(
-    owner_pages: Client, member_pages: Client, shop: str, caller: Caller
-) -> None:
-    remembered(caller, WARNING, type="gotcha", related_files=(FILE,))
-    pause = f"{shop}connections/pause"
+def test_a_project_is_paused_and_resumed_on_the_page_by_who_manages_it(pages: Pages) -> None:
+    remembered(pages.caller, WARNING, type="gotcha", related_files=(FILE,))
+    pause = f"{pages.shop}connections/pause"
 
-    refused = member_pages.post(pause, {"paused": "1"})
-    untouched, seen = settings(caller), page(member_pages, shop)
-    owner_pages.post(pause, {"paused": "1"})
-    paused = page(owner_pages, shop)
-    silent = agent(caller).post("hooks/generic", TOUCH).json()
-    owner_pages.post(pause, {"paused": "0"})
+    refused = pages.member.post(pause, {"paused": "1"})
+    untouched, seen = settings(pages.caller), page(pages.member, pages.shop)
+    pages.owner.post(pause, {"paused": "1"})
+    paused = page(pages.owner, pages.shop)
+    silent = agent(pages.caller).post("hooks/generic", TOUCH).json()
+    pages.owner.post(pause, {"paused": "0"})
 
     assert (refused.status_code, untouched, "Pause for all agents" in seen) == (403, {}, False)
     assert "Paused: agents of this project" in paused
     assert silent == {}
-    assert "Pause for all agents" in page(owner_pages, shop)
+    assert "Pause for all agents" in page(pages.owner, pages.shop)
 
 
-def test_one_agent_is_paused_beside_its_name(
-    owner_pages: Client, shop: str, caller: Caller
-) -> None:
-    token = agent(caller).get("me").json()["token_id"]
+def test_one_agent_is_paused_beside_its_name(pages: Pages) -> None:
+    token = agent(pages.caller).get("me").json()["token_id"]
 
-    refused = owner_pages.post(f"{shop}connections/pause", {"paused": "1", "token": "laptop"})
-    before = settings(caller)
-    owner_pages.post(f"{shop}connections/pause", {"paused": "1", "token": token})
+    refused = pages.owner.post(f"{pages.shop}connections/pause", {"paused": "1", "token": "laptop"})
+    before = settings(pages.caller)
+    pages.owner.post(f"{pages.shop}connections/pause", {"paused": "1", "token": token})
 
     assert (refused.status_code, before) == (404, {})
-    assert settings(caller) == {"injection_paused_tokens": [token]}
-    assert f'value="{token}"' in page(owner_pages, shop)
+    assert settings(pages.caller) == {"injection_paused_tokens": [token]}
+    assert f'value="{token}"' in page(pages.owner, pages.shop)
 
 
-def test_an_agent_that_falls_silent_is_told_everywhere_to_its_person_alone(
-    owner_pages: Client, member_pages: Client, shop: str, caller: Caller
-) -> None:
-    agent(caller).post("hooks/generic", TOUCH)
+def test_an_agent_that_falls_silent_is_told_everywhere_to_its_person_alone(pages: Pages) -> None:
+    agent(pages.caller).post("hooks/generic", TOUCH)
     told = "an agent of yours has been silent for a day"
-    before = owner_pages.get(f"{shop}memories").content.decode()
+    before = pages.owner.get(f"{pages.shop}memories").text
     long_ago = datetime.now(UTC) - timedelta(hours=25)
-    Token.objects.filter(user_id=caller.user_id).update(last_used_at=long_ago)
+    Token.objects.filter(user_id=pages.caller.user_id).update(last_used_at=long_ago)
 
-    after = owner_pages.get(f"{shop}memories").content.decode()
-    listed = page(owner_pages, shop)
-    theirs = member_pages.get(f"{shop}memories").content.decode()
+    after = pages.owner.get(f"{pages.shop}memories").text
+    listed = page(pages.owner, pages.shop)
+    theirs = pages.member.get(f"{pages.shop}memories").text
 
     assert (told in before, told in after, told in theirs) == (False, True, False)
     assert "Silent for a day" in listed
 
 
-def test_an_old_hook_script_is_named_beside_its_agent(
-    owner_pages: Client, shop: str, caller: Caller
-) -> None:
+def test_an_old_hook_script_is_named_beside_its_agent(pages: Pages) -> None:
     told = {"session_id": "r", "hook_event_name": "UserPromptSubmit", "prompt": "Clear the cache."}
-    before = page(owner_pages, shop)
+    before = page(pages.owner, pages.shop)
 
-    agent(caller).post("hooks/claude-code", told)
-    old = page(owner_pages, shop)
-    agent(caller).post("hooks/claude-code", told, X_Cairn_Hook=str(harnesses.HOOK_SCRIPT_VERSION))
-    both = page(owner_pages, shop)
+    agent(pages.caller).post("hooks/claude-code", told)
+    old = page(pages.owner, pages.shop)
+    agent(pages.caller).post(
+        "hooks/claude-code", told, X_Cairn_Hook=str(harnesses.HOOK_SCRIPT_VERSION)
+    )
+    both = page(pages.owner, pages.shop)
 
     assert "hook script" not in before
     assert "hook script 1, old" in old
@@ -150,81 +139,64 @@ def tried(client: Client, shop: str, token_id: object, status: int = 200) -> str
     asked = {"token": str(token_id)}
     response = client.post(f"{shop}connections/test", asked, headers={"HX-Request": "true"})
     assert response.status_code == status
-    return response.content.decode()
+    return response.text
 
 
-def kept(caller: Caller) -> tuple[int, ...]:
-    """Return how much of everything an event may leave behind there is."""
-    with entered(caller), tenancy.unit():
-        return (
-            Session.objects.count(),
-            Turn.objects.count(),
-            Turn.done.count(),
-            Memory.objects.count(),
-            AuditEntry.objects.count(),
-        )
+def test_a_token_that_works_is_told_so_and_nothing_is_kept(pages: Pages, token: TokenView) -> None:
+    with entered(pages.caller):
+        before = stored.rows()
 
-
-def test_a_token_that_works_is_told_so_and_nothing_is_kept(
-    owner_pages: Client, shop: str, caller: Caller, token: TokenView
-) -> None:
-    before = kept(caller)
-
-    told = tried(owner_pages, shop, token.id)
-    page = owner_pages.post(f"{shop}connections/test", {"token": str(token.id)}).text
+    told = tried(pages.owner, pages.shop, token.id)
+    page = pages.owner.post(f"{pages.shop}connections/test", {"token": str(token.id)}).text
 
     for text in (told, page):
         assert WORKS in text
     assert "It has never called." in told
     assert "Send a test event" in page
-    assert kept(caller) == before
+    with entered(pages.caller):
+        assert stored.rows() == before
     assert Token.objects.get(pk=token.id).last_used_at is None
 
 
-def test_pauses_are_told_apart(owner_pages: Client, shop: str, token: TokenView) -> None:
-    owner_pages.post(f"{shop}connections/pause", {"paused": "1", "token": str(token.id)})
-    alone = tried(owner_pages, shop, token.id)
-    owner_pages.post(f"{shop}connections/pause", {"paused": "1"})
-    everybody = tried(owner_pages, shop, token.id)
-
-    assert "this agent gets no memories here" in alone
-    assert "agents of this project get no memories" in everybody
-
-
-def test_what_keeps_a_token_from_working_is_told(
-    owner_pages: Client, shop: str, caller: Caller, token: TokenView
-) -> None:
+def test_what_keeps_a_token_from_working_is_told(pages: Pages, token: TokenView) -> None:
     now = datetime.now(UTC)
-    expired, bound, reading = (
-        made(caller), made(caller), made(caller, scopes=frozenset({TokenScope.READ})),
-    )  # fmt: skip
-    with entered(caller):
-        elsewhere = create_project(caller=caller, slug="depot", name="Depot", now=now)
-        switch_hooks(caller=caller, ref="shop", switched=dict.fromkeys(Hook, False))
-    off = tried(owner_pages, shop, token.id)
-    revoke_token(caller=caller, token_id=token.id, now=now)
+    expired, bound = made(pages.caller), made(pages.caller)
+    reading = made(pages.caller, scopes=frozenset({TokenScope.READ}))
+    with entered(pages.caller):
+        elsewhere = create_project(caller=pages.caller, slug="depot", name="Depot", now=now)
+        switch_hooks(caller=pages.caller, ref="shop", switched=dict.fromkeys(Hook, False))
+    off = tried(pages.owner, pages.shop, token.id)
+    with entered(pages.caller):
+        switch_hooks(caller=pages.caller, ref="shop", switched=dict.fromkeys(Hook, True))
+    said = []
+    for paused in ({"token": str(token.id)}, {}):
+        pages.owner.post(f"{pages.shop}connections/pause", {"paused": "1", **paused})
+        said.append(tried(pages.owner, pages.shop, token.id))
+    revoke_token(caller=pages.caller, token_id=token.id, now=now)
     Token.objects.filter(pk=expired.id).update(expires_at=now - timedelta(days=1))
     Token.objects.filter(pk=bound.id).update(projects=[elsewhere.id])
 
     assert "all hooks of this project are off" in off
+    assert "this agent gets no memories here" in said[0]
+    assert "agents of this project get no memories" in said[1]
     for one, why in (
         (token, "this token was revoked"),
         (expired, "this token has expired"),
         (reading, "this token may read, and hooks also write"),
         (bound, "this token does not reach this project"),
     ):
-        assert why in tried(owner_pages, shop, one.id)
+        assert why in tried(pages.owner, pages.shop, one.id)
 
 
-def test_a_token_of_somebody_else_is_as_none(
-    owner_pages: Client, member_pages: Client, member_caller: Caller, shop: str, token: TokenView
+def test_a_token_of_others_is_as_none(
+    pages: Pages, member_caller: Caller, token: TokenView
 ) -> None:
     theirs = made(member_caller)
-    none = tried(owner_pages, shop, uuid4(), status=404)
+    none = tried(pages.owner, pages.shop, uuid4(), status=404)
 
-    assert tried(owner_pages, shop, theirs.id, status=404) == none
-    assert tried(owner_pages, shop, "laptop", status=404) == none
-    assert "laptop" not in tried(member_pages, shop, token.id, status=404)
-    listed = member_pages.get(f"{shop}connections").content.decode()
+    assert tried(pages.owner, pages.shop, theirs.id, status=404) == none
+    assert tried(pages.owner, pages.shop, "laptop", status=404) == none
+    assert "laptop" not in tried(pages.member, pages.shop, token.id, status=404)
+    listed = pages.member.get(f"{pages.shop}connections").text
     assert f'<option value="{theirs.id}"' in listed
     assert str(token.id) not in listed

@@ -16,13 +16,14 @@ from memory.sessions.models import GivenOut, Session
 from teams.actions import change_experiments
 from teams.models import Project
 from tests.edges.pages.conftest import remembered
+from tests.edges.pages.session_pages import Pages
 
 SENT = {"enabled": "1", "control_percent": "5", "passive_percent": "10", "withheld_percent": "0"}
 
 
 def page_of(client: Client, shop: str, query: str = "") -> str:
     """Return the page."""
-    return client.get(f"{shop}experiments{query}").content.decode()
+    return client.get(f"{shop}experiments{query}").text
 
 
 def sessions(caller: Caller, group: str, figures: dict[str, Any], count: int) -> list[UUID]:
@@ -63,8 +64,8 @@ def running(shop: str, caller: Caller) -> None:
     sessions(caller, "control", {"rereads": 6, "tokens": 1_700, "qa": 1}, 12)
 
 
-def test_off_says_so_and_how_to_begin(owner_pages: Client, shop: str) -> None:
-    page = page_of(owner_pages, shop)
+def test_off_says_so_and_how_to_begin(pages: Pages) -> None:
+    page = page_of(pages.owner, pages.shop)
 
     assert "No experiment is running" in page
     assert 'name="enabled" value="1">' in page
@@ -79,7 +80,7 @@ def test_a_running_comparison_is_shown_to_who_sees_its_sessions(
 
     page, seen = page_of(owner_pages, shop), page_of(viewer_pages, shop)
     refused = viewer_pages.post(f"{shop}experiments/change", SENT)
-    told, hidden = (pages.get(shop).content.decode() for pages in (owner_pages, viewer_pages))
+    told, hidden = (pages.get(shop).text for pages in (owner_pages, viewer_pages))
 
     for text in (
         'class="interval green"', "tokens saved", "40 sessions", "QA passed at first",
@@ -95,34 +96,32 @@ def test_a_running_comparison_is_shown_to_who_sees_its_sessions(
 
 
 @pytest.mark.usefixtures("running")
-def test_a_memory_that_is_withheld_is_listed_with_both_counts(
-    owner_pages: Client, shop: str, caller: Caller
-) -> None:
-    memory = remembered(caller)
+def test_a_memory_that_is_withheld_is_listed_with_both_counts(pages: Pages) -> None:
+    memory = remembered(pages.caller)
     now = datetime.now(UTC)
-    with entered(caller), tenancy.unit():
+    with entered(pages.caller), tenancy.unit():
         ids = Session.objects.order_by("id").values_list("id", flat=True)
         GivenOut.all_rows.bulk_create(
             GivenOut(memory_id=memory.id, session_id=one, at=now, point="step", withheld=not place)
             for place, one in enumerate(ids[:5])
         )
 
-    page = page_of(owner_pages, shop, "?days=30")
+    page = page_of(pages.owner, pages.shop, "?days=30")
 
     assert "given to 4, withheld from 1" in page
     assert f"/memories/{memory.id}" in page
 
 
-def test_shares_are_saved_and_wrong_ones_come_back_with_what_was_sent(
-    owner_pages: Client, shop: str
-) -> None:
-    saved = owner_pages.post(f"{shop}experiments/change", {**SENT, "control_percent": "7.5"})
-    wrong = owner_pages.post(f"{shop}experiments/change", {**SENT, "control_percent": "seven"})
+def test_shares_are_saved_and_wrong_ones_come_back_with_what_was_sent(pages: Pages) -> None:
+    saved = pages.owner.post(f"{pages.shop}experiments/change", {**SENT, "control_percent": "7.5"})
+    wrong = pages.owner.post(
+        f"{pages.shop}experiments/change", {**SENT, "control_percent": "seven"}
+    )
 
     assert saved.status_code == 302
     assert wrong.status_code == 422
-    assert "Use a number from 0 to 50." in wrong.content.decode()
-    assert 'value="7.5"' in page_of(owner_pages, shop)
+    assert "Use a number from 0 to 50." in wrong.text
+    assert 'value="7.5"' in page_of(pages.owner, pages.shop)
 
 
 def learned(caller: Caller) -> None:
@@ -152,18 +151,16 @@ def hidden_of(page: str, name: str) -> str:
     return page.partition(f'name="{name}" value="')[2].partition('"')[0]
 
 
-def test_learned_weights_are_shown_approved_and_taken_back(
-    owner_pages: Client, shop: str, caller: Caller
-) -> None:
-    assert "A proposal needs 30" in page_of(owner_pages, shop)
-    learned(caller)
-    shown = page_of(owner_pages, shop)
+def test_learned_weights_are_shown_approved_and_taken_back(pages: Pages) -> None:
+    assert "A proposal needs 30" in page_of(pages.owner, pages.shop)
+    learned(pages.caller)
+    shown = page_of(pages.owner, pages.shop)
 
-    done = decided(owner_pages, shop, "approve", shown)
-    after = page_of(owner_pages, shop)
-    unnamed = decided(owner_pages, shop, "undo", shown)
-    undone, again = (decided(owner_pages, shop, "undo", after) for _ in range(2))
-    back = page_of(owner_pages, shop)
+    done = decided(pages.owner, pages.shop, "approve", shown)
+    after = page_of(pages.owner, pages.shop)
+    unnamed = decided(pages.owner, pages.shop, "undo", shown)
+    undone, again = (decided(pages.owner, pages.shop, "undo", after) for _ in range(2))
+    back = page_of(pages.owner, pages.shop)
 
     assert "Approve these weights" in shown
     assert (done.status_code, undone.status_code) == (302, 302)
@@ -172,17 +169,3 @@ def test_learned_weights_are_shown_approved_and_taken_back(
     assert "Undo the decision" in after
     assert "Weights of this project" not in back
     assert "Undo the decision" not in back
-
-
-def test_a_verdict_that_there_is_none_and_who_decides_nothing(
-    owner_pages: Client, viewer_pages: Client, shop: str, caller: Caller
-) -> None:
-    learned(caller)
-
-    wrong = decided(owner_pages, shop, "perhaps")
-    refused = decided(viewer_pages, shop, "undo")
-
-    assert wrong.status_code == 422
-    assert "Use one of: approve, decline, undo." in wrong.content.decode()
-    assert refused.status_code == 403
-    assert "Approve these weights" not in page_of(viewer_pages, shop)

@@ -1,6 +1,8 @@
-"""The import page: files are looked at first, rows can be left out, and it is taken back."""
+"""Imports: looked at first, taken in and back; and what came with one, in the review inbox."""
 
 from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -9,65 +11,109 @@ from django.test import Client
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
+from accounts.errors import NotFound
 from accounts.models import Job
 from memory.documents import queries
 from memory.documents.models import ImportRow
-from memory.documents.queries import ImportView
+from memory.documents.queries import ImportView, imported_memories
+from memory.index.actions import embedding
+from memory.intake.actions.apply_decision import ReplacementShare, integrate_stored
+from memory.records.queries.pending import Group
+from memory.review.actions.verdicts import snooze
+from memory.review.queries import inbox
 from memory.tasks import job_handlers
+from tests.edges.pages.conftest import HTMX, remembered
+from tests.edges.pages.session_pages import Pages
 from tests.support import work
+from tests.support.waiting import waiting
 
 RULES = b"# Mill\n\nThe gate of the mill opens at nine.\n\nThe miller has the only key to it.\n"
 SECRET = b"\nThe password of the mill is `hunter2Xq9!zLm4` as everybody knows.\n"
+OLD = "The gate of the mill in `mill/gate.py` opens 8 times a day before it is locked."
+NEW = b"# Mill\n\nThe gate of the mill in `mill/gate.py` opens 9 times a day before it is locked.\n"
+OTHER = "We chose Postgres advisory locks for merging carts instead of optimistic retries."
 HERE = "/o/acme/p/shop/imports"
+INBOX = "/o/acme/p/shop/inbox"
 
 
-def rules(more: bytes = b"") -> SimpleUploadedFile:
-    return SimpleUploadedFile("mill.md", RULES + more)
+def rules(text: bytes = RULES) -> SimpleUploadedFile:
+    return SimpleUploadedFile("mill.md", text)
 
 
 def the_import(caller: Caller) -> ImportView:
+    """Return the newest import."""
+    now = datetime.now(UTC)
     with entered(caller):
-        (found,), _ = queries.list_imports(
-            caller=caller, project=None, after=None, limit=9, now=datetime.now(UTC)
+        found, _last = queries.list_imports(
+            caller=caller, project="shop", after=None, limit=1, now=now
         )
-    return found
+    return found[0]
 
 
-def test_a_file_is_looked_at_and_nothing_is_stored(
-    owner_pages: Client, shop: str, caller: Caller
-) -> None:
-    page = owner_pages.post(f"{HERE}/look", {"file": rules(SECRET)}, headers={"HX-Request": "true"})
+def take_in(pages: Client, caller: Caller, text: bytes = RULES, **form: str) -> ImportView:
+    """Take a file in, and return the import."""
+    pages.post(HERE, {"file": rules(text), **form})
+    with entered(caller):
+        job_handlers.take_in(work.taken(the_import(caller).job_id))
+    return the_import(caller)
 
-    text = page.content.decode()
+
+def counts(caller: Caller, batch: ImportView, project: str | None = "shop") -> inbox.InboxCounts:
+    """Return what waits of an import."""
+    with entered(caller):
+        imported = imported_memories(caller=caller, batch_id=batch.id)
+        now = datetime.now(UTC)
+        return inbox.count_waiting(caller=caller, project=project, imported=imported, now=now)
+
+
+def ids(caller: Caller, batch: ImportView) -> tuple[UUID, ...]:
+    """Return the memories that wait of an import; inside of the tenant."""
+    narrowed: dict[str, Any] = {"project": None, "group": None, "most": 9}
+    imported = imported_memories(caller=caller, batch_id=batch.id)
+    return inbox.waiting_ids(caller=caller, imported=imported, now=datetime.now(UTC), **narrowed)
+
+
+@pytest.fixture
+def other(shop: str, caller: Caller) -> str:
+    """The id of what waits and came with no import."""
+    with entered(caller):
+        return str(waiting(caller, datetime.now(UTC), OTHER, project="shop").id)
+
+
+@pytest.fixture
+def taken(owner_pages: Client, shop: str, caller: Caller) -> ImportView:
+    """An import that was taken in."""
+    return take_in(owner_pages, caller)
+
+
+def test_a_file_is_looked_at_and_nothing_is_stored(pages: Pages) -> None:
+    text = pages.owner.post(f"{HERE}/look", {"file": rules(RULES + SECRET)}, **HTMX).text
+
     assert "2 added · 1 refused" in text
     assert "mill.md: Markdown" in text
     assert text.count('name="keep"') == 2
     assert "hunter2" not in text
-    with entered(caller), tenancy.unit():
+    with entered(pages.caller), tenancy.unit():
         assert ImportRow.objects.count() == 0
 
 
-def test_a_row_that_is_not_kept_is_left_out(owner_pages: Client, shop: str, caller: Caller) -> None:
+def test_a_row_that_is_not_kept_is_left_out(pages: Pages) -> None:
     sent = {"file": rules(), "offered": "1,2", "keep": ["2"], "scope": "project"}
 
-    answer = owner_pages.post(HERE, sent)
+    answer = pages.owner.post(HERE, sent)
 
-    found = the_import(caller)
+    found = the_import(pages.caller)
     assert answer["Location"] == f"{HERE}/{found.id}"
     assert dict(found.counts) == {"left_out": 1, "waiting": 1}
 
 
-def test_an_import_shows_its_rows_and_is_taken_back(
-    owner_pages: Client, shop: str, caller: Caller
-) -> None:
-    owner_pages.post(HERE, {"file": rules(SECRET), "pasted": "The wheel of the mill turns left."})
-    found = the_import(caller)
-    with entered(caller):
-        job_handlers.take_in(work.taken(found.job_id))
+def test_an_import_shows_its_rows_and_is_taken_back(pages: Pages) -> None:
+    pasted = "The wheel of the mill turns left."
+    found = take_in(pages.owner, pages.caller, RULES + SECRET, pasted=pasted)
 
-    shown = owner_pages.get(f"{HERE}/{found.id}").content.decode()
-    owner_pages.post(f"{HERE}/{found.id}/change", {"verb": "undo"})
-    after = owner_pages.get(f"{HERE}/{found.id}").content.decode()
+    shown = pages.owner.get(f"{HERE}/{found.id}").text
+    pages.owner.post(f"{HERE}/{found.id}/change", {"verb": "undo"})
+    after = pages.owner.get(f"{HERE}/{found.id}").text
 
     assert "3 added · 1 refused" in shown
     assert "The miller has the only key to it." in shown
@@ -75,15 +121,11 @@ def test_an_import_shows_its_rows_and_is_taken_back(
     assert "1 refused · 3 undone" in after
 
 
-def test_the_list_is_exported_with_its_filter(owner_pages: Client, shop: str) -> None:
-    owner_pages.post(
-        "/o/acme/p/shop/teach", {"content": "The gate jams in hard frost.", "type": "gotcha"}
-    )
-    owner_pages.post(
-        "/o/acme/p/shop/teach", {"content": "The mill grinds rye only.", "type": "fact"}
-    )
+def test_the_list_is_exported_with_its_filter(pages: Pages) -> None:
+    remembered(pages.caller, "The gate jams in hard frost.", type="gotcha")
+    remembered(pages.caller, "The mill grinds rye only.", type="fact")
 
-    answer = owner_pages.post("/o/acme/p/shop/export", {"format": "csv", "q": "type:gotcha"})
+    answer = pages.owner.post("/o/acme/p/shop/export", {"format": "csv", "q": "type:gotcha"})
 
     lines = answer.getvalue().decode().splitlines()
     assert answer["Content-Disposition"].startswith('attachment; filename="shop-')
@@ -91,58 +133,126 @@ def test_the_list_is_exported_with_its_filter(owner_pages: Client, shop: str) ->
     assert "hard frost" in lines[1]
 
 
-@pytest.fixture
-def taken(owner_pages: Client, shop: str, caller: Caller) -> str:
-    """The address of an import that was taken in."""
-    owner_pages.post(HERE, {"file": rules()})
-    found = the_import(caller)
-    with entered(caller):
-        job_handlers.take_in(work.taken(found.job_id))
-    return f"{HERE}/{found.id}"
-
-
-def test_what_waits_of_an_import_is_kept_at_once_when_counted_right_and_taken_back(
-    owner_pages: Client, caller: Caller, taken: str
+def test_what_waits_of_an_import_is_kept_at_once_and_taken_back(
+    pages: Pages, taken: ImportView
 ) -> None:
-    wrong = owner_pages.post(f"{taken}/change", {"verb": "reject", "count": "3"})
-    waits = the_import(caller).to_review
-    kept = owner_pages.post(f"{taken}/change", {"verb": "keep", "count": "2"})
-    left = the_import(caller).to_review
-    text = owner_pages.get(kept["Location"]).content.decode()
+    at = f"{HERE}/{taken.id}"
+
+    kept = pages.owner.post(f"{at}/change", {"verb": "keep", "count": "2"})
+    left = the_import(pages.caller).to_review
+    text = pages.owner.get(kept["Location"]).text
     review = kept["Location"].partition("decided=")[2]
-    back = owner_pages.post(f"{taken}/change", {"verb": "take_back", "review": review})
+    back = pages.owner.post(f"{at}/change", {"verb": "take_back", "review": review})
 
-    assert (wrong.status_code, waits) == (409, 2)
-    assert "2 wait here now, not 3." in wrong.content.decode()
     assert f'name="review" value="{review}"' in text
-    assert (left, back["Location"], the_import(caller).to_review) == (0, taken, 2)
+    assert (left, back["Location"], the_import(pages.caller).to_review) == (0, at, 2)
 
 
-def test_imports_with_something_to_review_stand_beside_the_inbox(
-    owner_pages: Client, viewer_pages: Client, taken: str
-) -> None:
-    groups = owner_pages.get("/o/acme/p/shop/inbox/groups?group=imports").content.decode()
-    others = owner_pages.get("/o/acme/p/shop/inbox/groups?group=new").content.decode()
-    seen = viewer_pages.get(taken).content.decode()
-
-    batch = taken.rpartition("/")[2]
-    assert f"/o/acme/p/shop/inbox?import={batch}" in groups
-    assert f"import={batch}" not in others
-    assert 'value="reject"' not in seen
-
-
-def test_failed_import_says_why_and_is_tried_again(
-    owner_pages: Client, shop: str, caller: Caller
-) -> None:
-    owner_pages.post(HERE, {"file": rules()})
-    found = the_import(caller)
-    at = f"{HERE}/{found.id}"
-    reason = "Its worker stopped without finishing it."
+def test_a_failed_import_says_why_and_is_tried_again(pages: Pages) -> None:
+    pages.owner.post(HERE, {"file": rules()})
+    found = the_import(pages.caller)
+    at, reason = f"{HERE}/{found.id}", "Its worker stopped without finishing it."
     Job.objects.filter(pk=str(found.job_id)).update(state="quarantined", error=reason)
 
-    text = owner_pages.get(at).content.decode()
-    again = owner_pages.post(f"{at}/change", {"verb": "retry"})
+    text = pages.owner.get(at).text
+    again = pages.owner.post(f"{at}/change", {"verb": "retry"})
 
     assert reason in text
     assert 'value="retry"' in text
-    assert (again["Location"], the_import(caller).state) == (at, "queued")
+    assert (again["Location"], the_import(pages.caller).state) == (at, "queued")
+
+
+def test_the_inbox_narrows_to_what_came_with_an_import(
+    pages: Pages, other: str, taken: ImportView
+) -> None:
+    page = pages.owner.get(INBOX, {"import": str(taken.id)}).text
+    whole = pages.owner.get(INBOX).text
+    groups, others = (
+        pages.owner.get(f"{INBOX}/groups?group={group}").text for group in ("imports", "new")
+    )
+
+    assert (page.count('role="listitem"'), whole.count('role="listitem"')) == (2, 3)
+    assert f"row-{other}" not in page
+    assert f"group=&amp;import={taken.id}" in page
+    assert 'aria-current="page"><span class="clip">mill.md' in page
+    assert [f"{INBOX}?import={taken.id}" in text for text in (groups, others)] == [True, False]
+
+
+def test_the_page_of_an_import_leads_to_as_many_as_it_says(
+    pages: Pages, other: str, taken: ImportView
+) -> None:
+    now = datetime.now(UTC)
+    with entered(pages.caller):
+        (one, _) = ids(pages.caller, taken)
+        until = now.replace(year=now.year + 1)
+        snooze(caller=pages.caller, memory_id=one, until=until, now=now)
+
+    page = pages.owner.get(f"{HERE}/{taken.id}").text
+
+    assert f'{INBOX}?import={taken.id}">Review 1 memory<' in page
+    assert (taken.to_review, the_import(pages.caller).to_review) == (2, 1)
+    assert counts(pages.caller, taken).total == 1
+
+
+def test_what_waits_of_an_import_is_decided_at_once(
+    pages: Pages, other: str, taken: ImportView
+) -> None:
+    address = f"{INBOX}/bulk?group=&import={taken.id}"
+
+    asked = pages.owner.get(address).text
+    pages.owner.post(address, {"whole": "1", "verb": "keep", "count": "2"})
+    left = pages.owner.get(INBOX).text.count('role="listitem"')
+    empty = pages.owner.get(INBOX, {"import": str(taken.id)}).text
+
+    assert "2 memories need review." in asked
+    assert (counts(pages.caller, taken).total, left) == (0, 1)
+    assert "No memories of this import need review" in empty
+
+
+def test_a_verdict_leads_to_the_next_one_of_the_import(
+    pages: Pages, other: str, taken: ImportView
+) -> None:
+    with entered(pages.caller):
+        first, second = ids(pages.caller, taken)
+
+    shown = pages.owner.post(f"{INBOX}/{first}/keep?group=imports&import={taken.id}", **HTMX)
+
+    assert f'data-memory="{second}"' in shown.text
+    assert f"group=imports&import={taken.id}" in shown["HX-Trigger"]
+
+
+def test_the_conflicts_that_an_import_brought_wait_with_it(pages: Pages) -> None:
+    remembered(pages.caller, OLD)
+    batch = take_in(pages.owner, pages.caller, NEW)
+    with entered(pages.caller):
+        found = ids(pages.caller, batch)
+        embedding.embed_batch(memory_ids=found)
+        share = ReplacementShare(ids=frozenset(found))
+        integrate_stored(memory_ids=found, share=share, now=datetime.now(UTC))
+    apart = take_in(pages.owner, pages.caller)
+
+    brought, others = (counts(pages.caller, one).by_group for one in (batch, apart))
+
+    assert (brought[Group.CONFLICTS], others[Group.CONFLICTS]) == (1, 0)
+
+
+def test_nobody_is_told_of_an_import_that_they_do_not_see(
+    pages: Pages, member_caller: Caller, other_caller: Caller
+) -> None:
+    mine = take_in(pages.owner, pages.caller, scope="personal")
+    pages.owner.post("/o/acme/projects/new", {"slug": "other", "name": "Other"})
+
+    for client in (pages.viewer, pages.stranger):
+        for part in ("", "/rows", "/groups", "/bulk"):
+            asked = client.get(f"{INBOX}{part}?import={mine.id}")
+            unknown = client.get(f"{INBOX}{part}?import={uuid4()}")
+            assert (asked.status_code, unknown.status_code) == (404, 404)
+    assert pages.owner.get(f"/o/acme/p/other/inbox?import={mine.id}").status_code == 404
+    assert "mill.md" not in pages.viewer.get(f"{INBOX}/groups?group=imports").text
+    for each in (member_caller, other_caller):
+        with pytest.raises(NotFound):
+            counts(each, mine, project=None)
+    with entered(member_caller):
+        now = datetime.now(UTC)
+        asked = {"caller": member_caller, "project": "shop", "limit": 9, "now": now}
+        assert queries.list_waiting_imports(**asked) == ()

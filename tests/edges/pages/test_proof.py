@@ -10,7 +10,7 @@ from accounts.authentication import entered
 from memory.index import queries as index_queries
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
-from tests.edges.pages.session_pages import PageRun, SessionPages
+from tests.edges.pages.session_pages import PageRun, Pages
 from tests.support import memories
 from tests.support.agent_runs import in_order
 
@@ -19,14 +19,14 @@ REST = {"sequence": 13, "step": 5, "file": "middleware/auth.ts", "line": 118}
 HIDDEN = "One that is gone, or that you may not see"
 
 
-def change(pages: SessionPages, memory: MemoryView, **fields: Any) -> None:
+def change(pages: Pages, memory: MemoryView, **fields: Any) -> None:
     """Set columns of a memory."""
     with entered(pages.caller), tenancy.unit():
         Memory.objects.filter(pk=memory.id).update(**fields)
         index_queries.sync_filters(memory_ids=(memory.id,))
 
 
-def learned(pages: SessionPages, memory: MemoryView, *, shared: bool, sign: str) -> PageRun:
+def learned(pages: Pages, memory: MemoryView, *, shared: bool, sign: str) -> PageRun:
     """Let a memory be learned in a session of the owner's, by a signal or in a turn."""
     run = pages.opened(branch=BRANCH, shared=shared)
     kept = {"key": "error_retry:x", "memory_id": str(memory.id), "sessions": 3, "evidence": [REST]}
@@ -37,13 +37,13 @@ def learned(pages: SessionPages, memory: MemoryView, *, shared: bool, sign: str)
     return run
 
 
-def page_of(pages: SessionPages, memory: MemoryView, client: Any = None) -> str:
+def page_of(pages: Pages, memory: MemoryView, client: Any = None) -> str:
     """Return the page of a memory."""
-    return pages.text(f"{pages.address}memories/{memory.id}", client)
+    return pages.text(f"{pages.shop}memories/{memory.id}", client)
 
 
 def test_a_signal_is_told_with_its_session_events_and_lines(
-    pages: SessionPages, memory: MemoryView
+    pages: Pages, memory: MemoryView
 ) -> None:
     run = learned(pages, memory, shared=True, sign="error_retry-1234")
 
@@ -58,11 +58,11 @@ def test_a_signal_is_told_with_its_session_events_and_lines(
 
 
 def test_the_inbox_tells_the_same_and_nothing_of_a_hidden_session(
-    pages: SessionPages, memory: MemoryView
+    pages: Pages, memory: MemoryView
 ) -> None:
     change(pages, memory, needs_review=True)
     run = learned(pages, memory, shared=False, sign="error_retry-1234")
-    address = f"{pages.address}inbox?peek={memory.id}"
+    address = f"{pages.shop}inbox?peek={memory.id}"
 
     own, others = pages.text(address), pages.text(address, pages.viewer)
 
@@ -72,7 +72,7 @@ def test_the_inbox_tells_the_same_and_nothing_of_a_hidden_session(
     assert str(run.id) not in others
 
 
-def test_a_turn_is_told_with_its_line(pages: SessionPages, memory: MemoryView) -> None:
+def test_a_turn_is_told_with_its_line(pages: Pages, memory: MemoryView) -> None:
     run = learned(pages, memory, shared=False, sign="turn-4")
 
     page = page_of(pages, memory)
@@ -82,18 +82,18 @@ def test_a_turn_is_told_with_its_line(pages: SessionPages, memory: MemoryView) -
     assert "An error and its fix" not in page
 
 
-@pytest.mark.parametrize("source", ["session:notes from monday", "session:", "session:12#turn-4"])
 def test_a_source_of_somebody_s_own_words_is_shown_as_it_is(
-    pages: SessionPages, memory: MemoryView, source: str
+    pages: Pages, memory: MemoryView
 ) -> None:
-    change(pages, memory, source_uri=source)
+    for source in ("session:notes from monday", "session:", "session:12#turn-4"):
+        change(pages, memory, source_uri=source)
 
-    assert f"<dt>Source</dt><dd><code>{source}</code></dd>" in page_of(pages, memory)
+        assert f"<dt>Source</dt><dd><code>{source}</code></dd>" in page_of(pages, memory)
 
 
 @pytest.mark.parametrize("sign", ["error_retry-1234", "turn-4"])
 def test_nothing_is_told_of_a_session_that_one_may_not_see(
-    pages: SessionPages, memory: MemoryView, sign: str
+    pages: Pages, memory: MemoryView, sign: str
 ) -> None:
     run = learned(pages, memory, shared=False, sign=sign)
 
@@ -105,7 +105,7 @@ def test_nothing_is_told_of_a_session_that_one_may_not_see(
 
 
 def test_an_origin_that_only_names_a_session_proves_nothing(
-    pages: SessionPages, memory: MemoryView
+    pages: Pages, memory: MemoryView
 ) -> None:
     learned(pages, memory, shared=True, sign="error_retry-1234")
     change(pages, memory, session_id=None)
@@ -117,7 +117,7 @@ def test_an_origin_that_only_names_a_session_proves_nothing(
 
 
 def test_a_dead_end_that_was_entered_again_is_named_by_the_session_and_counted_by_the_memory(
-    pages: SessionPages,
+    pages: Pages,
 ) -> None:
     command = "npm audit fix --force"
     with entered(pages.caller):

@@ -3,7 +3,6 @@
 from datetime import timedelta
 from typing import Any
 
-import pytest
 from django.conf import settings
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -14,16 +13,14 @@ from accounts.caller import Caller
 from frontend.views.sessions import LIVE
 from memory.sessions.actions.lifecycle import forget
 from memory.sessions.models import GivenOut
-from tests.edges.pages.session_pages import PageRun, SessionPages
+from tests.edges.pages.session_pages import PageRun, Pages
 from tests.support.stories import ROOT, Story
 
 SECRET = "hunter2Xq9!zLm4"
 LOCKED = "Carts are locked before they are priced."
 
 
-def told(
-    pages: SessionPages, story: Story | None = None, by: Caller | None = None, **new: Any
-) -> PageRun:
+def told(pages: Pages, story: Story | None = None, by: Caller | None = None, **new: Any) -> PageRun:
     """Open a session of the project and tell a story of it, two seconds an event.
 
     A read, an edit, a failing test, an approach that is given up, and another read.
@@ -39,7 +36,7 @@ def told(
     return run
 
 
-def test_each_step_is_a_bar_in_words_and_a_line_of_the_table(pages: SessionPages) -> None:
+def test_each_step_is_a_bar_in_words_and_a_line_of_the_table(pages: Pages) -> None:
     run = told(pages)
 
     page = pages.text(run.address)
@@ -51,7 +48,7 @@ def test_each_step_is_a_bar_in_words_and_a_line_of_the_table(pages: SessionPages
     assert f'data-session="{run.id}"' in page
 
 
-def test_a_live_page_that_asks_for_its_head_computes_no_ribbon(pages: SessionPages) -> None:
+def test_a_live_page_that_asks_for_its_head_computes_no_ribbon(pages: Pages) -> None:
     run = told(pages)
 
     with CaptureQueriesContext(connection) as whole:
@@ -64,9 +61,7 @@ def test_a_live_page_that_asks_for_its_head_computes_no_ribbon(pages: SessionPag
     assert len(around) < len(whole)
 
 
-def test_a_bar_shows_its_events_without_secrets_and_what_was_given_there(
-    pages: SessionPages,
-) -> None:
+def test_a_bar_shows_its_events_without_secrets_and_what_was_given_there(pages: Pages) -> None:
     run = told(pages)
     pages.give(run, LOCKED, seconds=8)
     with entered(pages.caller), tenancy.unit():  # to a subagent too, which is no other memory
@@ -89,7 +84,7 @@ def test_a_bar_shows_its_events_without_secrets_and_what_was_given_there(
     assert "1 secret taken out" in last
 
 
-def test_a_long_bar_is_shown_page_by_page(pages: SessionPages) -> None:
+def test_a_long_bar_is_shown_page_by_page(pages: Pages) -> None:
     story = Story()
     for number in range(30):
         story.event("tool_call", name="Read", call=str(number), args={"file_path": f"{number}.py"})
@@ -103,15 +98,7 @@ def test_a_long_bar_is_shown_page_by_page(pages: SessionPages) -> None:
     assert ('id="event-60"' in rest, "What was done next" in rest) == (True, False)
 
 
-@pytest.mark.parametrize("event", ["x", "-1", "0", "9" * 40, "99999", "٣"])
-def test_a_number_that_no_event_has_opens_no_bar(pages: SessionPages, event: str) -> None:
-    page = pages.owner.get(f"{told(pages).address}?event={event}")
-
-    assert page.status_code == 200
-    assert "Select a step to see its details." in page.content.decode()
-
-
-def test_the_ribbon_outlives_its_events(pages: SessionPages) -> None:
+def test_the_ribbon_outlives_its_events(pages: Pages) -> None:
     run = told(pages)
     before = pages.text(f"{run.address}/steps")
     run.finish()
@@ -127,7 +114,7 @@ def test_the_ribbon_outlives_its_events(pages: SessionPages) -> None:
 
 
 def test_steps_of_a_personal_session_are_told_to_its_person_alone(
-    pages: SessionPages, member_caller: Caller
+    pages: Pages, member_caller: Caller
 ) -> None:
     address = f"{told(pages, by=member_caller).address}/steps"
 
@@ -137,9 +124,7 @@ def test_steps_of_a_personal_session_are_told_to_its_person_alone(
         assert (refused.status_code, b"basket.py" in refused.content) == (404, False)
 
 
-def test_a_memory_that_one_may_not_see_is_not_counted_among_what_was_given(
-    pages: SessionPages,
-) -> None:
+def test_a_memory_that_one_may_not_see_is_not_counted_among_what_was_given(pages: Pages) -> None:
     run = told(pages, shared=True)
     pages.give(run, "My own note about carts.", scope="personal")
     address = f"{run.address}/steps"

@@ -2,8 +2,6 @@
 
 from datetime import UTC, datetime
 
-from django.test import Client
-
 from accounts.authentication import entered
 from accounts.caller import Caller
 from frontend.views import base
@@ -11,6 +9,7 @@ from memory.records.filters import Filters
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
 from tests.edges.pages.conftest import HTMX, STATEMENT
+from tests.edges.pages.session_pages import Pages
 
 TEACH = "/o/acme/p/shop/teach"
 WORKER = "The checkout worker in `shop/checkout.py` retries a payment that has failed"
@@ -23,27 +22,23 @@ def _count(caller: Caller) -> int:
         return memories.count(caller=caller, filters=Filters(project="shop"))
 
 
-def test_what_is_taught_is_stored_and_confirmed_the_second_time(
-    owner_pages: Client, viewer_pages: Client, shop: str, caller: Caller
-) -> None:
+def test_what_is_taught_is_stored_and_confirmed_the_second_time(pages: Pages) -> None:
     form = {"content": STATEMENT, "type": "gotcha", "tags": "auth, redis", "files": "auth.ts"}
 
-    refused = viewer_pages.post(TEACH, form, **HTMX)
-    none = _count(caller)
-    first, again = (owner_pages.post(TEACH, form, **HTMX) for _ in range(2))
+    refused = pages.viewer.post(TEACH, form, **HTMX)
+    none = _count(pages.caller)
+    first, again = (pages.owner.post(TEACH, form, **HTMX) for _ in range(2))
 
     assert (refused.status_code, none) == (403, 0)
     assert first.status_code == 204
     assert "Remembered" in first["HX-Trigger"]
     assert "known already" in again["HX-Trigger"]
-    assert _count(caller) == 1
+    assert _count(pages.caller) == 1
 
 
-def test_what_takes_the_place_of_another_or_contradicts_it_says_so(
-    owner_pages: Client, shop: str, caller: Caller
-) -> None:
+def test_what_takes_the_place_of_another_or_contradicts_it_says_so(pages: Pages) -> None:
     said = [
-        owner_pages.post(TEACH, {"content": text}, **HTMX)["HX-Trigger"]
+        pages.owner.post(TEACH, {"content": text}, **HTMX)["HX-Trigger"]
         for text in (f"{WORKER} 3 times.", f"{WORKER} now 5 times.", f"{WORKER} 7 times.")
     ]
 
@@ -52,38 +47,23 @@ def test_what_takes_the_place_of_another_or_contradicts_it_says_so(
     assert "It contradicts another memory" in said[2]
 
 
-def test_refused_text_is_kept_in_the_form_a_secret_replaced_and_the_rest_can_be_stored(
-    owner_pages: Client, shop: str, caller: Caller
-) -> None:
-    for form in (
-        {"content": ""},
-        {"content": "ok"},
-        {"content": STATEMENT, "type": "nothing"},
-        {"content": STATEMENT, "scope": "galaxy"},
-        {"content": "a\x00b is a statement with a null in it, which nothing can store."},
-    ):
-        response = owner_pages.post(TEACH, form, **HTMX)
-        assert response.status_code == 422
-        assert b'role="alert"' in response.content
-    none = _count(caller)
-    refused = owner_pages.post(TEACH, {"content": SECRET, "tags": f"a, {KEY}"}, **HTMX)
-    page = refused.content.decode()
-    stored = owner_pages.post(TEACH, {"content": SECRET.replace(KEY, "[redacted: vendor_key]")})
+def test_a_secret_is_replaced_in_the_form_and_the_rest_can_be_stored(pages: Pages) -> None:
+    refused = pages.owner.post(TEACH, {"content": SECRET, "tags": f"a, {KEY}"}, **HTMX)
+    page = refused.text
+    stored = pages.owner.post(TEACH, {"content": SECRET.replace(KEY, "[redacted: vendor_key]")})
 
     assert (refused.status_code, stored.status_code) == (422, 302)
     assert "The key is [redacted: vendor_key] for every upload" in page
     assert "save what is left" in page
     assert (KEY in page, 'role="alert"' in page) == (False, True)
-    assert (none, _count(caller)) == (0, 1)
+    assert _count(pages.caller) == 1
 
 
-def test_look_says_why_the_type_and_what_is_named_replaces_a_secret_and_is_no_use(
-    owner_pages: Client, memory: MemoryView
-) -> None:
+def test_look_says_the_type_and_what_is_named(pages: Pages, memory: MemoryView) -> None:
     named = "Make sure that AuthService reads middleware/auth.ts before each call."
 
     page, redacted, _known = (
-        owner_pages.post(f"{TEACH}/look", {"content": text, **more}, **HTMX).text
+        pages.owner.post(f"{TEACH}/look", {"content": text, **more}, **HTMX).text
         for text, more in ((named, {}), (SECRET, {"redact": "1"}), (memory.content, {}))
     )
 
@@ -93,36 +73,32 @@ def test_look_says_why_the_type_and_what_is_named_replaces_a_secret_and_is_no_us
     assert "The key is [redacted: vendor_key] for every upload" in redacted
     assert KEY not in redacted
     assert "will not be stored" not in redacted
-    assert "0 times" in owner_pages.get(f"/o/acme/p/shop/memories/{memory.id}").text
+    assert "0 times" in pages.owner.get(f"/o/acme/p/shop/memories/{memory.id}").text
 
 
-def test_what_is_known_is_confirmed_instead(
-    owner_pages: Client, memory: MemoryView, caller: Caller
-) -> None:
+def test_what_is_known_is_confirmed_instead(pages: Pages, memory: MemoryView) -> None:
     form = {
         "content": "Token refresh fails silently when Redis is not reachable.",
         "type": "gotcha",
     }
-    look = owner_pages.post(f"{TEACH}/look", form, **HTMX).content.decode()
+    look = pages.owner.post(f"{TEACH}/look", form, **HTMX).text
 
-    response = owner_pages.post(f"{TEACH}/known/{memory.id}", **HTMX)
+    response = pages.owner.post(f"{TEACH}/known/{memory.id}", **HTMX)
 
     assert f"{TEACH}/known/{memory.id}" in look
-    assert (response.status_code, _count(caller)) == (204, 1)
-    with entered(caller):
-        known = memories.get(caller=caller, memory_id=memory.id, now=datetime.now(UTC))
+    assert (response.status_code, _count(pages.caller)) == (204, 1)
+    with entered(pages.caller):
+        known = memories.get(caller=pages.caller, memory_id=memory.id, now=datetime.now(UTC))
     assert known.confirmations == 1
 
 
-def test_the_panel_imports_as_well_and_offers_everybody_to_who_may_write_for_them(
-    owner_pages: Client, member_pages: Client, shop: str
-) -> None:
+def test_the_panel_imports_and_offers_scopes(pages: Pages) -> None:
     barred = 'value="organization" disabled'
 
-    assert barred not in owner_pages.get(TEACH, **HTMX).content.decode()
-    assert barred in member_pages.get(TEACH, **HTMX).content.decode()
-    tab = owner_pages.get(f"{TEACH}?import", **HTMX).content.decode()
-    page = owner_pages.get(f"{TEACH}?import").content.decode()
+    assert barred not in pages.owner.get(TEACH, **HTMX).text
+    assert barred in pages.member.get(TEACH, **HTMX).text
+    tab = pages.owner.get(f"{TEACH}?import", **HTMX).text
+    page = pages.owner.get(f"{TEACH}?import").text
 
     for text in (tab, page):
         assert 'action="/o/acme/p/shop/imports"' in text

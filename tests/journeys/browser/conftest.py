@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
@@ -30,6 +31,8 @@ CHECK = Path(__file__).with_name("accessibility.js").read_text()
 SETTLE_MS = 250  # fragments and drawings are in place; nothing is asserted about the time
 
 Open = Callable[..., Page]
+Inspect = Callable[[Page, str], None]
+Look = dict[str, Any]
 
 
 @pytest.fixture(scope="package")
@@ -67,6 +70,7 @@ def open_page(
 
     def open_page(address: str, **options: object) -> Page:
         settings = {"viewport": WIDE, "color_scheme": "light", "locale": "en-US", **options}
+        settings.pop("name", None)
         context = browser.new_context(
             base_url=running_site.url, storage_state=session_of_mia, **settings
         )  # type: ignore[arg-type]
@@ -84,15 +88,29 @@ def open_page(
     assert faults == []
 
 
+@pytest.fixture(params=list(LOOKS))
+def look(request: pytest.FixtureRequest) -> Look:
+    """How a browser looks at pages: size, colors and language."""
+    return {"name": request.param, **LOOKS[request.param]}
+
+
 @pytest.fixture
-def keep() -> Callable[[Page, str], None]:
-    """Keep a screenshot under var/screenshots."""
-    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+def inspect(request: pytest.FixtureRequest) -> Iterator[Inspect]:
+    """Look for faults of access on a page; the test fails in the end if there is one.
 
-    def save(page: Page, name: str) -> None:
-        page.screenshot(path=Path(SCREENSHOTS, f"{name}.png"))
+    The long form keeps a screenshot of each under var/screenshots.
+    """
+    faults: dict[str, object] = {}
 
-    return save
+    def inspect(page: Page, name: str) -> None:
+        page.wait_for_timeout(SETTLE_MS)
+        if LONG:
+            SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+            page.screenshot(path=Path(SCREENSHOTS, f"{name}-{request.node.callspec.id}.png"))
+        faults[name] = page.evaluate(CHECK)
+
+    yield inspect
+    assert {name: found for name, found in faults.items() if found} == {}
 
 
 def _note(faults: list[str], kind: str, text: str) -> None:

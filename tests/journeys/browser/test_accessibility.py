@@ -3,16 +3,12 @@
 The short form takes two looks, which differ in all of it; `make goal-looks` takes all four.
 """
 
-from collections.abc import Callable
-
 import pytest
-from playwright.sync_api import Page
 
-from tests.journeys.browser.conftest import CHECK, LOOKS, SETTLE_MS
+from tests.journeys.browser.conftest import Inspect, Look, Open
 
 pytestmark = [pytest.mark.browser, pytest.mark.goal(name="looks")]
 PROJECT = "/o/acme/p/storefront/"
-Open = Callable[..., Page]
 
 PAGES = {
     "organizations": "/o/?choose",
@@ -54,69 +50,47 @@ PAGES = {
 }
 
 
-@pytest.mark.parametrize("look", list(LOOKS))
-def test_pages_have_no_fault_of_access(
-    open_page: Open, keep: Callable[[Page, str], None], look: str
-) -> None:
-    page = open_page(PROJECT, **LOOKS[look])
-    faults = {}
+def test_pages_have_no_fault_of_access(open_page: Open, inspect: Inspect, look: Look) -> None:
+    page = open_page(PROJECT, **look)
 
     for name, address in PAGES.items():
         page.goto(address)
-        page.wait_for_timeout(SETTLE_MS)
-        keep(page, f"{name}-{look}")
-        faults[name] = page.evaluate(CHECK)
-
-    assert {name: found for name, found in faults.items() if found} == {}
+        inspect(page, name)
 
 
-@pytest.mark.parametrize("look", list(LOOKS))
 def test_the_inbox_and_its_dialogs_have_no_fault_of_access(
-    open_page: Open, keep: Callable[[Page, str], None], look: str
+    open_page: Open, inspect: Inspect, look: Look
 ) -> None:
-    page = open_page(f"{PROJECT}inbox?group=new", **LOOKS[look])
-    faults = {}
+    page = open_page(f"{PROJECT}inbox?group=new", **look)
 
     page.locator(".list .open").first.click()
     page.wait_for_selector("#inspector .statement")
     for key in ("n", "s", "m", "e"):
         page.locator(f"#inspector [data-key={key}]").click()
         page.wait_for_selector("#modal[open] .foot")
-        page.wait_for_timeout(SETTLE_MS)
-        keep(page, f"inbox-{key}-{look}")
-        faults[key] = page.evaluate(CHECK)
+        inspect(page, f"inbox-{key}")
         page.locator("#modal [data-close]").click()
 
-    assert {name: found for name, found in faults.items() if found} == {}
 
-
-@pytest.mark.parametrize("look", list(LOOKS))
 def test_inspector_and_dialogs_have_no_fault_of_access(
-    open_page: Open, keep: Callable[[Page, str], None], look: str
+    open_page: Open, inspect: Inspect, look: Look
 ) -> None:
-    page = open_page(f"{PROJECT}memories", **LOOKS[look])
-    faults = {}
+    page = open_page(f"{PROJECT}memories", **look)
 
     page.locator(".list .open").first.click()
     page.wait_for_selector("#inspector .statement")
-    keep(page, f"inspector-{look}")
-    faults["inspector"] = page.evaluate(CHECK)
+    inspect(page, "inspector")
     page.locator("#inspector [data-key=e]").click()
     page.wait_for_selector("#modal[open] #correct-diff")
-    page.wait_for_timeout(SETTLE_MS)
-    keep(page, f"correct-{look}")
-    faults["correct"] = page.evaluate(CHECK)
-
-    assert {name: found for name, found in faults.items() if found} == {}
+    inspect(page, "correct")
 
 
-@pytest.mark.parametrize("look", list(LOOKS))
 def test_a_team_is_made_and_filled_by_keyboard(
-    open_page: Open, keep: Callable[[Page, str], None], look: str
+    open_page: Open, inspect: Inspect, look: Look
 ) -> None:
-    page = open_page("/o/acme/settings/teams", **LOOKS[look])
+    page = open_page("/o/acme/settings/teams", **look)
     page.locator("#team-name").focus()
-    page.keyboard.type(f"Team {look}")
+    page.keyboard.type(f"Team {look['name']}")
     page.keyboard.press("Enter")
     page.wait_for_selector("#person")
     page.locator("#person").focus()
@@ -124,8 +98,7 @@ def test_a_team_is_made_and_filled_by_keyboard(
     page.keyboard.press("Enter")
     page.wait_for_selector("#people tbody tr:nth-child(2)")
 
-    keep(page, f"team-{look}")
-    assert page.evaluate(CHECK) == []
+    inspect(page, "team")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,12 +1,10 @@
 """The API page works under the policy of every page: no inline styles, no foreign files."""
 
-from collections.abc import Callable
-
 import pytest
-from playwright.sync_api import Page
+
+from tests.journeys.browser.conftest import Open
 
 pytestmark = pytest.mark.browser
-Open = Callable[..., Page]
 
 
 def test_calls_are_shown_and_open(open_page: Open) -> None:

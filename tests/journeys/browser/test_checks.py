@@ -1,12 +1,10 @@
 """A plan and a diff are checked without a mouse and without scripts; a program is signed in."""
 
-from collections.abc import Callable
-
 import httpx
 import pytest
-from playwright.sync_api import Browser, FilePayload, Page, expect
+from playwright.sync_api import Browser, FilePayload, expect
 
-from tests.journeys.browser.conftest import CHECK, LOOKS
+from tests.journeys.browser.conftest import Inspect, Look, Open
 from tests.support.site import Site
 
 pytestmark = pytest.mark.browser
@@ -15,7 +13,6 @@ PLAN = "1. Measure how long the gate takes to open.\n2. Open the harbor gate wit
 DIFF = "--- a/{0}\n+++ b/{0}\n@@ -1 +1,2 @@\n+steam winch opens the harbor gate\n x = 2\n"
 TRIED = "Opening the harbor gate with a steam winch failed: the boiler froze in winter."
 FILE = "harbor/gate.py"
-Open = Callable[..., Page]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -28,43 +25,33 @@ def tried(running_site: Site) -> None:
 
 
 @pytest.mark.goal(name="looks")
-@pytest.mark.parametrize("look", list(LOOKS))
-def test_a_plan_is_checked_by_keyboard(
-    open_page: Open, keep: Callable[[Page, str], None], look: str
-) -> None:
-    page = open_page(f"{PROJECT}check", **LOOKS[look])
+def test_a_plan_is_checked_by_keyboard(open_page: Open, inspect: Inspect, look: Look) -> None:
+    page = open_page(f"{PROJECT}check", **look)
 
     page.locator("#check-text").focus()
     page.keyboard.insert_text(PLAN)
     page.keyboard.press("Control+Enter")
 
-    told = page.locator("#check-answer .notice")
-    expect(told).to_be_focused()
+    expect(page.locator("#check-answer .notice")).to_be_focused()
     expect(page.locator("#check-answer mark").first).to_be_visible()
-    keep(page, f"check-plan-{look}")
-    assert page.evaluate(CHECK) == []
+    inspect(page, "check-plan")
     page.locator("#check-answer a.met").focus()
     page.keyboard.press("Enter")
     expect(page.locator(".statement")).to_have_text(TRIED)
 
 
 @pytest.mark.goal(name="looks")
-@pytest.mark.parametrize("look", list(LOOKS))
 def test_a_diff_and_a_refusal_have_no_fault_of_access(
-    open_page: Open, keep: Callable[[Page, str], None], look: str
+    open_page: Open, inspect: Inspect, look: Look
 ) -> None:
-    page = open_page(f"{PROJECT}check?kind=diff", **LOOKS[look])
-    faults = {}
+    page = open_page(f"{PROJECT}check?kind=diff", **look)
 
     for name, text in (("wrong", "a letter"), ("diff", DIFF.format(FILE))):
         page.locator("#check-text").fill(text)
         page.locator("#check-text").press("Control+Enter")
         expect(page.locator("#check-answer .notice.bad")).to_have_count(1)
         expect(page.locator("#check-answer a.met")).to_have_count(int(name == "diff"))
-        keep(page, f"check-{name}-{look}")
-        faults[name] = page.evaluate(CHECK)
-
-    assert faults == {"wrong": [], "diff": []}
+        inspect(page, f"check-{name}")
 
 
 def test_without_scripts_a_chosen_file_is_checked(
@@ -88,45 +75,36 @@ def test_without_scripts_a_chosen_file_is_checked(
 
 
 @pytest.mark.goal(name="looks")
-@pytest.mark.parametrize("look", list(LOOKS))
 def test_a_program_is_signed_in_by_keyboard(
-    open_page: Open, running_site: Site, keep: Callable[[Page, str], None], look: str
+    open_page: Open, running_site: Site, inspect: Inspect, look: Look
 ) -> None:
     asked = httpx.post(f"{running_site.url}/api/v1/device/code", json={"client": "cairn on a desk"})
-    page = open_page("/device", **LOOKS[look])
-    faults = {"type": page.evaluate(CHECK)}
+    page = open_page("/device", **look)
+    inspect(page, "device-type")
 
     page.keyboard.type(asked.json()["user_code"])
     page.keyboard.press("Enter")
     page.wait_for_selector("button[value=approve]")
-    keep(page, f"device-decide-{look}")
-    faults["decide"] = page.evaluate(CHECK)
+    inspect(page, "device-decide")
     page.locator("button[value=approve]").focus()
     page.keyboard.press("Enter")
     page.wait_for_selector("main [role=status]")
-    keep(page, f"device-done-{look}")
-    faults["done"] = page.evaluate(CHECK)
-
-    assert faults == {"type": [], "decide": [], "done": []}
+    inspect(page, "device-done")
 
 
 @pytest.mark.goal(name="looks")
-@pytest.mark.parametrize("look", list(LOOKS))
 def test_the_comparison_that_runs_has_no_fault_of_access(
-    open_page: Open, keep: Callable[[Page, str], None], look: str
+    open_page: Open, inspect: Inspect, look: Look
 ) -> None:
-    page = open_page(f"{PROJECT}experiments", **LOOKS[look])
+    page = open_page(f"{PROJECT}experiments", **look)
 
     page.locator("#enabled").check()
     page.locator("#withheld-percent").fill("10")
     page.locator("main form button.p").press("Enter")
     page.wait_for_selector("#against-full")
-    keep(page, f"experiments-on-{look}")
-    faults = {"on": page.evaluate(CHECK)}
+    inspect(page, "experiments-on")
     page.locator("#control-percent").fill("")
     page.evaluate("document.querySelector('#control-percent').form.noValidate = true")
     page.locator("main form button.p").press("Enter")
     page.wait_for_selector("main [role=alert]")
-    faults["refused"] = page.evaluate(CHECK)
-
-    assert faults == {"on": [], "refused": []}
+    inspect(page, "experiments-refused")

@@ -1,17 +1,15 @@
 """Imports and notes in a browser: by keyboard alone, and no fault of access in any look."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.journeys.browser.conftest import CHECK, LOOKS, SETTLE_MS
+from tests.journeys.browser.conftest import Inspect, Look, Open
 
 pytestmark = pytest.mark.browser
 DEPOT = "/o/acme/p/depot/"
 TEXT = "# Yard\n\nThe {0} crane lifts four tons.\n\nThe {0} crane rests in a storm.\n"
-Open = Callable[..., Page]
-Keep = Callable[[Page, str], None]
 
 
 def submit(page: Page, name: str) -> None:
@@ -84,16 +82,10 @@ def each(page: Page) -> Iterator[str]:
 
 
 @pytest.mark.goal(name="looks")
-@pytest.mark.parametrize("look", list(LOOKS))
 def test_pages_of_imports_and_notes_have_no_fault_of_access(
-    open_page: Open, keep: Keep, look: str
+    open_page: Open, inspect: Inspect, look: Look
 ) -> None:
-    page = open_page(f"{DEPOT}imports", **LOOKS[look])
-    faults = {}
+    page = open_page(f"{DEPOT}imports", **look)
 
     for name in each(page):
-        page.wait_for_timeout(SETTLE_MS)
-        keep(page, f"{name}-{look}")
-        faults[name] = page.evaluate(CHECK)
-
-    assert {name: found for name, found in faults.items() if found} == {}
+        inspect(page, name)

@@ -1,17 +1,16 @@
 """From signing in to a memory that appears by itself, in a real browser."""
 
-from collections.abc import Callable
 from uuid import uuid4
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
+from tests.journeys.browser.conftest import Open
 from tests.support.site import Site
 
 pytestmark = pytest.mark.browser
 PROJECT = "/o/acme/p/storefront/"
-Open = Callable[..., Page]
 
 
 def _statement() -> str:

@@ -1,13 +1,12 @@
 """The dashboard without a mouse."""
 
-from collections.abc import Callable
-
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
+
+from tests.journeys.browser.conftest import Open
 
 pytestmark = pytest.mark.browser
 PROJECT = "/o/acme/p/storefront/"
-Open = Callable[..., Page]
 
 
 def test_go_keys_lead_to_pages(open_page: Open) -> None:

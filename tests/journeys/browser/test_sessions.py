@@ -1,18 +1,15 @@
 """The steps of a session by keyboard, while it runs, in every look."""
 
-from collections.abc import Callable
-
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from tests.journeys.browser.conftest import CHECK, LOOKS
+from tests.journeys.browser.conftest import Inspect, Look, Open
 from tests.support.site import Site
 from tests.support.stories import ROOT, Story
 
 pytestmark = pytest.mark.browser
 PROJECT = "/o/acme/p/storefront/"
-Open = Callable[..., Page]
 
 
 @pytest.fixture
@@ -77,18 +74,14 @@ def test_the_ribbon_grows_while_the_session_runs(
 
 
 @pytest.mark.goal(name="looks")
-@pytest.mark.parametrize("look", list(LOOKS))
 def test_the_page_of_a_session_has_no_fault_of_access(
-    open_page: Open, rest: httpx.Client, story: Story, keep: Callable[[Page, str], None], look: str
+    open_page: Open, rest: httpx.Client, story: Story, inspect: Inspect, look: Look
 ) -> None:
-    page = open_page(f"{told(rest, story)}?event=4", **LOOKS[look])
-    faults = {"session": page.evaluate(CHECK)}
+    page = open_page(f"{told(rest, story)}?event=4", **look)
+    inspect(page, "session")
     page.locator("#steps details summary").click()
-    faults["table"] = page.evaluate(CHECK)
-    keep(page, f"session-{look}")
+    inspect(page, "session-table")
     page.goto(f"{PROJECT}sessions")
-    keep(page, f"sessions-{look}")
-    faults["list"] = page.evaluate(CHECK)
-    width = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    inspect(page, "sessions")
 
-    assert (faults, width) == ({"session": [], "table": [], "list": []}, 0)
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") == 0

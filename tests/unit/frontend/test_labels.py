@@ -1,5 +1,8 @@
 """Every stored value that pages show has a name."""
 
+import re
+from pathlib import Path
+
 from accounts.caller import Role, TokenScope
 from accounts.jobs import NAMES, STATES
 from config.celery import BEAT
@@ -22,22 +25,23 @@ from memory.taxonomy import (
 
 
 def test_tables_name_every_value() -> None:
-    assert set(labels.TYPES) == set(MemoryType)
-    assert set(labels.SCOPES) == set(Scope)
-    assert set(labels.SOURCES) == set(Source)
+    for table, values in (
+        (labels.TYPES, MemoryType), (labels.SCOPES, Scope), (labels.SOURCES, Source),
+        (labels.VERIFICATIONS, Verification), (labels.STATUSES, Status), (labels.LINKS, LinkKind),
+        (labels.ROLES, Role), (labels.TOKEN_SCOPES, TokenScope), (labels.CORRECTIONS, KINDS),
+        (labels.JOBS, NAMES), (labels.JOB_STATES, STATES), (labels.SCHEDULED, BEAT),
+        (labels.ROLLBACK_FATES, RollbackFate), (labels.ROLLBACK_WHYS, LeftReason),
+    ):  # fmt: skip
+        assert set(table) == set(values)
     assert set(labels.INTERFACES) >= set(SourceInterface)
-    assert set(labels.VERIFICATIONS) == set(Verification)
-    assert set(labels.STATUSES) == set(Status)
-    assert set(labels.LINKS) == set(LinkKind)
-    assert set(labels.ROLES) == set(Role)
-    assert set(labels.TOKEN_SCOPES) == set(TokenScope)
-    assert set(labels.CORRECTIONS) == set(KINDS)
-    assert set(labels.JOBS) == set(NAMES)
-    assert set(labels.JOB_STATES) == set(STATES)
-    assert set(labels.SCHEDULED) == set(BEAT)
-    assert set(labels.ROLLBACK_FATES) == set(RollbackFate)
-    assert set(labels.ROLLBACK_WHYS) == set(LeftReason)
     assert {outcome for outcome, *_words in project_settings.OUTCOMES} == set(OUTCOMES)
+
+
+def test_every_name_that_pages_ask_for_is_in_a_table() -> None:
+    folder = Path(labels.__file__).parent / "templates"
+    pages = "".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.html"))
+
+    assert [name for name in re.findall(r'\|name:"(\w+)"', pages) if name not in vars(labels)] == []
 
 
 def test_every_part_of_the_health_score_has_a_name() -> None:

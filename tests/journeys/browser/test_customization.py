@@ -1,15 +1,13 @@
-"""Methodologies without a mouse, and their pages in every look."""
-
-from collections.abc import Callable
+"""Methodologies and communication styles without a mouse, and their pages in every look."""
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.journeys.browser.conftest import CHECK, LOOKS
+from tests.journeys.browser.conftest import Inspect, Look, Open
 
 pytestmark = pytest.mark.browser
 METHODOLOGIES = "/o/acme/settings/methodologies"
-Open = Callable[..., Page]
+STYLES = "/o/acme/settings/styles"
 
 
 def _define(page: Page, name: str, type: str) -> None:
@@ -58,17 +56,52 @@ def test_one_is_defined_changed_and_removed_by_keys(open_page: Open) -> None:
 
 
 @pytest.mark.goal(name="looks")
-@pytest.mark.parametrize("look", list(LOOKS))
 def test_pages_of_methodologies_have_no_fault_of_access(
-    open_page: Open, keep: Callable[[Page, str], None], look: str
+    open_page: Open, inspect: Inspect, look: Look
 ) -> None:
-    page = open_page(METHODOLOGIES, **LOOKS[look])
-    _define(page, f"way-{look}", f"wish-{look}")
-    faults = {}
+    page = open_page(METHODOLOGIES, **look)
+    _define(page, f"way-{look['name']}", f"wish-{look['name']}")
 
-    for name in ("", f"/way-{look}", "/native"):
+    for name in ("", f"/way-{look['name']}", "/native"):
         page.goto(f"{METHODOLOGIES}{name}")
-        keep(page, f"methodologies{name.replace('/', '-')}-{look}")
-        faults[name] = page.evaluate(CHECK)
+        inspect(page, f"methodologies{name.replace('/', '-')}")
 
-    assert {name: found for name, found in faults.items() if found} == {}
+
+def _define_style(page: Page, name: str, text: str, topic: str) -> None:
+    page.locator("#style-name").focus()
+    page.keyboard.type(name)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.type(text)
+    page.keyboard.press("Tab")
+    page.keyboard.type(topic)
+    page.keyboard.press("Enter")
+    expect(page.locator("table")).to_contain_text(text)
+
+
+def test_a_style_is_defined_and_found_by_keys(open_page: Open) -> None:
+    page = open_page(STYLES)
+    _define_style(page, "reviews", "Say what to change, then why.", "code review")
+
+    page.locator("#fit-topic").focus()
+    page.keyboard.type("a code review of the cart")
+    page.keyboard.press("Enter")
+
+    expect(page.locator("#fit [role=status]")).to_contain_text("fits by topic")
+    expect(page.locator("#fit [role=status]")).to_contain_text("reviews")
+
+
+@pytest.mark.goal(name="looks")
+def test_pages_of_styles_have_no_fault_of_access(
+    open_page: Open, inspect: Inspect, look: Look
+) -> None:
+    page = open_page(STYLES, **look)
+    text = f"Five lines at most, {look['name']}."
+    _define_style(page, f"notes-{look['name']}", text, "quick notes")
+
+    for name, address in (("styles", STYLES), ("fit", f"{STYLES}?topic=quick+notes&interface=api")):
+        page.goto(address)
+        inspect(page, name)
+    page.locator("table a.btn").first.click()
+    page.wait_for_selector("#style-text")
+    inspect(page, "style")
