@@ -308,7 +308,7 @@ def _note_page(
     return base.page(request, "pages/note.html", context)
 
 
-def _push_words(pushed: NotePushed) -> str:
+def _push_words(pushed: note_push.NotePushed) -> str:
     """Say what keeping a document did."""
     refused = len(pushed.refused)
     counts = (
