@@ -12,7 +12,7 @@ from memory.api.schemas.memories import Slug
 from memory.experiments import queries, uplift
 from memory.experiments.phase_learning import LearnedWeight as Learned
 from memory.experiments.queries import LARGEST_DAYS, USUAL_DAYS
-from memory.experiments.uplift import GOALS, LEAST_SESSIONS, ComparedFigure, Side
+from memory.experiments.uplift import GOALS, LEAST_SESSIONS, ComparedFigure, Estimate, Side
 from teams.api import ExperimentSettings
 
 
@@ -160,27 +160,27 @@ def list_memory_proofs(call: Call, query: ExperimentQuery) -> dict[str, Any]:
 
 
 def _graph(found: queries.GraphChanges) -> dict[str, Any]:
-    share = found.share
     return {
         "searches": found.searches,
         "took_part": found.took_part,
         "changed": found.changed,
-        "share": share.value if share else None,
-        "low": share.low if share else None,
-        "high": share.high if share else None,
+        **_ends("share", found.share),
         "whole_project": found.is_whole,
     }
 
 
+def _ends(name: str, of: Estimate | None) -> dict[str, float | None]:
+    """Return an estimate under a name, and the ends of its interval."""
+    ends = (None, None, None) if of is None else (of.value, of.low, of.high)
+    return dict(zip((name, "low", "high"), ends, strict=True))
+
+
 def _measured(one: ComparedFigure) -> dict[str, Any]:
-    found = one.difference
     return {
         "figure": one.figure,
         "given": _side(one.given),
         "without": _side(one.without),
-        "difference": None if found is None else found.value,
-        "low": None if found is None else found.low,
-        "high": None if found is None else found.high,
+        **_ends("difference", one.difference),
         "relative": one.relative,
         "goal": GOALS.get(one.figure),
         "verdict": one.verdict,
@@ -256,7 +256,6 @@ def get_phase_weights(call: Call) -> dict[str, Any]:
 
 
 def _learned(one: Learned, *, is_proposed: bool) -> dict[str, Any]:
-    found = one.difference
     return {
         "phase": one.phase,
         "type": one.type,
@@ -264,9 +263,7 @@ def _learned(one: Learned, *, is_proposed: bool) -> dict[str, Any]:
         "used": int(one.own.total),
         "others_given": one.others.count,
         "others_used": int(one.others.total),
-        "difference": None if found is None else found.value,
-        "low": None if found is None else found.low,
-        "high": None if found is None else found.high,
+        **_ends("difference", one.difference),
         "weight": one.now,
         "proposed": one.proposed if is_proposed else None,
     }

@@ -311,18 +311,18 @@ CREDENTIALS: Final = (
     guard(
         "teams are named by managers", "teams.actions:rename_team",
         "    rights.check_manages(caller=caller)\n    wanted", "    wanted",
-        f"{PROJECTS}test_others_make_and_rename_none",
+        f"{PROJECTS}test_others_and_tokens_bound_to_it_change_no_project_and_no_team",
     ),
     guard(
         "projects are changed by managers", "teams.actions:change_project",
         "    require(caller=caller, act=Act.MANAGE_PROJECTS)\n    with tenancy.unit():",
         "    with tenancy.unit():",
-        f"{PROJECTS}test_others_and_tokens_bound_to_it_change_no_project",
+        f"{PROJECTS}test_others_and_tokens_bound_to_it_change_no_project_and_no_team",
     ),
     guard(
         "projects are not changed by tokens bound to them", "teams.actions:change_project",
         "        check_unbound(caller=caller)\n        check_version", "        check_version",
-        f"{PROJECTS}test_others_and_tokens_bound_to_it_change_no_project",
+        f"{PROJECTS}test_others_and_tokens_bound_to_it_change_no_project_and_no_team",
     ),
 )  # fmt: skip
 
