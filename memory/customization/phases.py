@@ -12,10 +12,12 @@ decision on, or from when one was taken back.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 
 from accounts.errors import InvalidInput, wrong_field
 from accounts.messages import message
@@ -59,6 +61,9 @@ class Transition:
     types: frozenset[str] = frozenset()
 
 
+LOWEST: Final = 0.8  # the range of the table
+HIGHEST: Final = 1.4  # likewise
+Weight = Annotated[float, Field(strict=True, ge=LOWEST, le=HIGHEST)]
 Own = Mapping[Phase, Mapping[MemoryType, float]]
 Methodology = Mapping[str, Phase]
 
@@ -70,12 +75,13 @@ class Decided:
     `before` is None where nothing can be taken back; sessions count from `counts_since` on.
     """
 
-    weights: Own = field(default_factory=dict)
-    decided_at: datetime | None = None
-    counts_since: datetime | None = None
+    weights: Mapping[Phase, Mapping[MemoryType, Weight]] = field(default_factory=dict)
+    decided_at: AwareDatetime | None = None
+    counts_since: AwareDatetime | None = None
     before: Mapping[str, Any] | None = None
 
 
+DECIDED: Final = TypeAdapter(Decided)  # as a project's settings keep it
 NATIVE: Final = "native"
 MOST_PHASES: Final = 50  # of a methodology; default, not measured
 LONGEST_NAME: Final = 40  # characters of a methodology's or a phase's
@@ -90,8 +96,6 @@ NATIVE_TRANSITIONS: Final = (
     ),
 )
 KEPT: Final = "phase_weights"  # settings of a project
-LOWEST: Final = 0.8  # the range of the table
-HIGHEST: Final = 1.4  # likewise
 
 # fmt: off
 WEIGHTS: Mapping[Phase, Mapping[MemoryType, float]] = {  # missing = 1.0
@@ -282,35 +286,20 @@ def _unknown(pointer: str, given: str, known: tuple[str, ...]) -> InvalidInput:
 
 
 def read_weights(*, settings: Mapping[str, Any]) -> Decided:
-    """Return what a project's settings say."""
-    kept = settings.get(KEPT)
-    if not isinstance(kept, dict):
+    """Return what a project's settings say; what cannot be read counts as if it were not there."""
+    try:
+        found = DECIDED.validate_python(settings.get(KEPT) or {})
+    except ValidationError:
         return Decided()
-    before, decided_at = kept.get("before"), _timestamp(kept.get("decided_at"))
-    return Decided(
-        weights=_weights(kept.get("weights")),
-        decided_at=decided_at,
-        counts_since=_timestamp(kept.get("counts_since")) or decided_at,
-        before=before if decided_at and isinstance(before, dict) else None,
-    )
+    return replace(found, counts_since=found.counts_since or found.decided_at)
 
 
 def with_decision(*, settings: Mapping[str, Any], weights: Own, now: datetime) -> dict[str, Any]:
     """Return the settings after a decision, which remembers what was kept before it."""
-    kept = settings.get(KEPT)
-    known = kept.items() if isinstance(kept, dict) else ()
-    before = {name: value for name, value in known if name != "before"}
-    return {
-        **settings,
-        KEPT: {
-            "weights": {
-                phase.value: {type.value: weight for type, weight in own.items()}
-                for phase, own in weights.items()
-            },
-            "decided_at": now.isoformat(),
-            "before": before,
-        },
-    }
+    before = {name: kept for name, kept in settings.get(KEPT, {}).items() if name != "before"}
+    decided = Decided(weights=weights, decided_at=now, before=before)
+    kept = DECIDED.dump_python(decided, mode="json", exclude={"counts_since"})
+    return {**settings, KEPT: kept}
 
 
 def without_decision(*, settings: Mapping[str, Any], now: datetime) -> dict[str, Any]:
@@ -328,26 +317,3 @@ def joined_weights(*, own: Own, changes: Own) -> Own:
     """Return a project's own weights with some of them changed."""
     phases = (*own, *(phase for phase in changes if phase not in own))
     return {phase: {**own.get(phase, {}), **changes.get(phase, {})} for phase in phases}
-
-
-def _weights(kept: Any) -> Own:
-    """Return the weights that stand in settings; what is none counts as if it were not there."""
-    types, phases = {one.value: one for one in MemoryType}, {one.value: one for one in Phase}
-    return {
-        phases[phase]: {
-            types[type]: float(weight)
-            for type, weight in own.items()
-            if type in types and isinstance(weight, int | float) and LOWEST <= weight <= HIGHEST
-        }
-        for phase, own in (kept.items() if isinstance(kept, dict) else ())
-        if phase in phases and isinstance(own, dict)
-    }
-
-
-def _timestamp(kept: Any) -> datetime | None:
-    """Return a timestamp as it was written; what is none is no decision."""
-    try:
-        found = datetime.fromisoformat(kept) if isinstance(kept, str) else None
-    except ValueError:
-        return None
-    return found if found is None or found.tzinfo else found.replace(tzinfo=UTC)

@@ -38,6 +38,13 @@ class Fit(StrEnum):
     DEFAULT = "default"
 
 
+FITS: Final = {  # by whether a style is for the topic, and for the tool
+    (True, True): Fit.TOPIC_AND_INTERFACE,
+    (True, False): Fit.TOPIC,
+    (False, True): Fit.INTERFACE,
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Style:
     """A way to write answers: `text` says how, the contexts where; personal ones are a person's."""
@@ -141,13 +148,10 @@ def _fitting(style: Style, wanted: str, interface: str) -> Composed | None:
     """Return how a style fits, by the longest topic whose words the session has in a row."""
     topics = tuple(topic for topic in style.topics if _words(topic) in wanted)
     topic = min(topics, key=lambda one: (-len(_words(one).split()), one), default="")
-    is_for_tool = interface in style.interfaces
-    fits = (not style.topics or bool(topic)) and (not style.interfaces or is_for_tool)
-    if fits and topic:
-        fit = Fit.TOPIC_AND_INTERFACE if is_for_tool else Fit.TOPIC
-        return Composed(style=style, fit=fit, topic=topic)
-    if fits and is_for_tool:
-        return Composed(style=style, fit=Fit.INTERFACE, topic="")
+    met = (bool(topic), interface in style.interfaces)
+    is_met = met == (bool(style.topics), bool(style.interfaces))
+    if is_met and any(met):
+        return Composed(style=style, fit=FITS[met], topic=topic)
     return Composed(style=style, fit=Fit.DEFAULT, topic="") if style.is_default else None
 
 

@@ -260,7 +260,8 @@ def whole_cosines(
 
 def active_model() -> tuple[int, str] | None:
     """Return the id and key of the active embedding model, None before the first vector."""
-    return EmbeddingModel.objects.filter(active=True).values_list("id", "key").first()
+    found = sql_queries.rows("active_model", file=FILE)
+    return next(((int(id), str(key)) for id, key in found), None)
 
 
 def write_vectors(

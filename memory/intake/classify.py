@@ -15,7 +15,8 @@ from pathlib import PurePosixPath
 
 from memory import taxonomy
 from memory.entities import rules as entities_rules
-from memory.entities.rules import WRITTEN_DATES, EntityKind, EntitySpan
+from memory.entities.names import Name, names_of
+from memory.entities.rules import WRITTEN_DATES, EntityKind
 from memory.taxonomy import Governance, MemoryType, Structure
 from memory.text import passages
 from memory.text import text as texts
@@ -45,7 +46,7 @@ class Classification:
     structure: Structure
     files: tuple[str, ...]
     modules: tuple[str, ...]
-    entities: tuple[EntitySpan, ...]
+    names: tuple[Name, ...]
     citation: str
 
 
@@ -90,7 +91,7 @@ def classify(
         structure=structure_of(content=visible),
         files=all_files,
         modules=tuple(dict.fromkeys((*modules, *from_files))),
-        entities=found,
+        names=names_of(spans=found),
         citation=texts.citation_text(content=content),
     )
 

@@ -2,12 +2,11 @@
 
 The gates run in order; the first that refuses or confirms ends the run. Episodes are verbatim, so
 length and duplicates do not apply to them. A near duplicate that says the opposite, or another
-number, is no duplicate: it goes on to a decision, ADD, UPDATE, DELETE or NONE.
+number, is no duplicate: it goes on to a decision.
 
-Nothing is overwritten and nothing deleted by any of them. ADD stores the candidate, perhaps with an
-edge; UPDATE stores it and supersedes the old one; DELETE stores a retraction and supersedes what it
-takes back; NONE confirms the old one. A contradiction is an ADD whose edge opens a conflict: both
-stay.
+Nothing is overwritten and nothing deleted by any decision. The candidate is stored, perhaps with an
+edge to a known memory. It supersedes what it brings up to date or takes back; a contradiction opens
+a conflict, and both stay.
 
 Over-eager contradiction handling retired 41 % of one graph's facts, so the check is lazy:
 it needs a high cosine and a shared topic, entity or file, or nearly the same text, and without a
@@ -40,15 +39,6 @@ MINIMUM_LENGTH = 20  # characters
 MAXIMUM_LENGTH = 20_000  # characters
 NEAR_DUPLICATE_COSINE = 0.95  # exceeded
 NEAR_DUPLICATE_WINDOW = 100  # newest intake entries that are compared
-
-
-class Operation(StrEnum):
-    """What is done with the candidate."""
-
-    ADD = "add"
-    UPDATE = "update"
-    DELETE = "delete"
-    NONE = "none"
 
 
 class Relation(StrEnum):
@@ -129,20 +119,23 @@ class StoredStatement:
     audience: UUID | None = None
     version: int | None = None
 
+    @property
+    def is_sound(self) -> bool:
+        """Whether it is of the candidate's place, and nobody has to look at it."""
+        return not (self.is_elsewhere or self.is_doubtful)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """The operation, the memory it concerns, the edge from the candidate, and why.
+    """The memory a candidate concerns, the edge to it, and why; a superseded one is replaced.
 
     Of a conflict `wanted` is what it would have done, and `cause` why it did not.
     `target_version` is the version of that memory that was compared. `certainty`: of its edge.
     """
 
-    operation: Operation
-    target_id: UUID | None
-    link: LinkKind | None
-    is_conflict: bool
     reason: str
+    target_id: UUID | None = None
+    link: LinkKind | None = None
     wanted: Relation | None = None
     cause: Cause | None = None
     cosine: float | None = None
@@ -150,21 +143,13 @@ class Decision:
     certainty: float = 1.0
 
 
-_OUTCOMES: dict[Relation, tuple[Operation, LinkKind | None, str]] = {
-    Relation.SAME: (Operation.NONE, None, message("It restates what is known.")),
-    Relation.UPDATE: (Operation.UPDATE, LinkKind.SUPERSEDES, message("It replaces what was true.")),
-    Relation.RETRACT: (
-        Operation.DELETE,
-        LinkKind.SUPERSEDES,
-        message("It takes back what was true."),
-    ),
-    Relation.CONTRADICT: (
-        Operation.ADD,
-        LinkKind.CONTRADICTS,
-        message("It contradicts what is known."),
-    ),
-    Relation.EXTEND: (Operation.ADD, LinkKind.EXTEND, message("It adds to what is known.")),
-    Relation.DERIVE: (Operation.ADD, LinkKind.DERIVE, message("It follows from what is known.")),
+_OUTCOMES: dict[Relation, tuple[LinkKind | None, str]] = {
+    Relation.SAME: (None, message("It restates what is known.")),
+    Relation.UPDATE: (LinkKind.SUPERSEDES, message("It replaces what was true.")),
+    Relation.RETRACT: (LinkKind.SUPERSEDES, message("It takes back what was true.")),
+    Relation.CONTRADICT: (LinkKind.CONTRADICTS, message("It contradicts what is known.")),
+    Relation.EXTEND: (LinkKind.EXTEND, message("It adds to what is known.")),
+    Relation.DERIVE: (LinkKind.DERIVE, message("It follows from what is known.")),
 }
 _REPLACES = frozenset({Relation.UPDATE, Relation.RETRACT})
 
@@ -208,13 +193,7 @@ def decide(
             continue  # others' memories are neither restated nor extended
         if relation is not Relation.NEW:
             return _decision(relation, candidate, memory)
-    return Decision(
-        operation=Operation.ADD,
-        target_id=None,
-        link=None,
-        is_conflict=False,
-        reason=message("Nothing known speaks about the same thing."),
-    )
+    return Decision(reason=message("Nothing known speaks about the same thing."))
 
 
 def with_judgments(
@@ -246,12 +225,10 @@ def _decision(
 ) -> Decision:
     cause = _cause(relation, candidate, known)
     done = Relation.CONTRADICT if cause is not None else relation
-    operation, link, reason = _OUTCOMES[done]
+    link, reason = _OUTCOMES[done]
     return Decision(
-        operation=operation,
         target_id=known.id,
         link=link,
-        is_conflict=done is Relation.CONTRADICT,
         reason=reason,
         wanted=relation if cause is not None else None,
         cause=cause,
@@ -269,22 +246,22 @@ def _cause(
         return Cause.ELSEWHERE if known.is_elsewhere else Cause.EQUAL
     if relation not in _REPLACES:
         return None
-    is_judged_alone = (  # a model alone says that it replaces, and no word of it does
-        known.judged is not None
-        and not candidate.trusts_judgments
-        and _guess(candidate, known) not in _REPLACES
-    )
-    is_older = bool(candidate.since and known.since and candidate.since < known.since)
     hindrances = (
         (Cause.ELSEWHERE, known.is_elsewhere),
         (Cause.OUTRANKED, candidate.authority > known.authority),
         (Cause.PROTECTED, known.is_protected and not candidate.may_replace_protected),
         (Cause.UNREVIEWED, not candidate.is_reviewed),
-        (Cause.JUDGED, is_judged_alone),
-        (Cause.OLDER, is_older),
+        (Cause.JUDGED, _is_judged_alone(candidate, known)),
+        (Cause.OLDER, bool(candidate.since and known.since and candidate.since < known.since)),
         (Cause.SHARE, not candidate.has_share),
     )
     return next((cause for cause, holds in hindrances if holds), None)
+
+
+def _is_judged_alone(candidate: CandidateStatement, known: StoredStatement) -> bool:
+    """Say whether a model alone says that the candidate replaces, and no word of it does."""
+    is_judged = known.judged is not None and not candidate.trusts_judgments
+    return is_judged and _guess(candidate, known) not in _REPLACES
 
 
 class Gate(StrEnum):

@@ -81,13 +81,22 @@ class DecidedMemory:
 
 @dataclass(slots=True, kw_only=True)
 class Traces:
-    """What a verdict touches: memories as they were, and what it made."""
+    """What a verdict touches: memories as they were, what it made, and links that it took."""
 
     touched: list[dict[str, Any]] = field(default_factory=list)
     made: list[UUID] = field(default_factory=list)
     links: list[int] = field(default_factory=list)
     versions: list[int] = field(default_factory=list)
+    taken: list[dict[str, Any]] = field(default_factory=list)
     _rows: list[Memory] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, *, verdicts: Iterable[ReviewVerdict]) -> "Traces":
+        """Return together what verdicts have put down, each as it left it."""
+        befores = [made.before for made in verdicts]
+        names = ("touched", "made", "links", "versions", TAKEN)
+        found = {name: [one for kept in befores for one in kept.get(name, ())] for name in names}
+        return cls(**{**found, "made": list(map(UUID, found["made"]))})
 
     def keep(self, row: Memory) -> None:
         """Put down a locked memory as it is now."""

@@ -217,10 +217,8 @@ def difference_of_restatement(*, old: str, new: Assertion) -> Difference:
     Names count where each has one that the other lacks: the same said of another thing.
     """
     known = assertion(text=old)
-    if known.is_negated != new.is_negated:
-        return Difference.POLARITY
-    values = _exclusive(known.values, new.values)
-    return _exclusive(known.things, new.things) if values is Difference.NONE else values
+    pairs = ((known.values, new.values), (known.things, new.things))
+    return _first_difference(known.is_negated != new.is_negated, *pairs)
 
 
 def difference(*, old: str, new: str) -> Difference:
@@ -233,17 +231,23 @@ def difference(*, old: str, new: str) -> Difference:
     ends = (match.end() for match in _HEADINGS.finditer(old))
     start = max((end for end in ends if old[:end] == new[:end]), default=0)
     old, new = old[start:], new[start:]
-    if _LABEL.match(old) and _LABEL.match(new):
-        return Difference.NONE
-    if jaccard(left=_frame(old), right=_frame(new)) < FRAME_OVERLAP:
+    are_rows = bool(_LABEL.match(old) and _LABEL.match(new))
+    if are_rows or jaccard(left=_frame(old), right=_frame(new)) < FRAME_OVERLAP:
         return Difference.NONE
     (old_subject, old_object), (new_subject, new_object) = _halves(old), _halves(new)
     if _exclusive(old_subject, new_subject) is not Difference.NONE or _is_scoped(old, new):
         return Difference.NONE
-    if is_negated(text=old) != is_negated(text=new):
+    said, says = is_negated(text=old), is_negated(text=new)
+    values = (hard_values(text=old), hard_values(text=new))
+    return _first_difference(said != says, values, (old_object, new_object))
+
+
+def _first_difference(is_opposite: bool, *pairs: tuple[frozenset[str], ...]) -> Difference:
+    """Return polarity, or that one of these pairs has other values on either side."""
+    if is_opposite:
         return Difference.POLARITY
-    values = _exclusive(hard_values(text=old), hard_values(text=new))
-    return _exclusive(old_object, new_object) if values is Difference.NONE else values
+    found = (_exclusive(old, new) for old, new in pairs)
+    return next((one for one in found if one is not Difference.NONE), Difference.NONE)
 
 
 def _is_scoped(old: str, new: str) -> bool:

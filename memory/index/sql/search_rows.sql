@@ -236,3 +236,7 @@ SELECT follow_topics(%(ids)s::uuid[])
 -- name: leave_topics
 -- Take memories out of their topics, by primary key: what they say has changed.
 DELETE FROM memory_topicmember WHERE memory_id = ANY (%(ids)s::uuid[])
+
+-- name: active_model
+-- The model that searches compare by: one row of a table with a handful of rows, asked by each call.
+SELECT id, key FROM memory_embeddingmodel WHERE active ORDER BY id LIMIT 1

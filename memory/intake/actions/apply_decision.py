@@ -35,51 +35,26 @@ from memory.intake.integrate import (
     Cause,
     Decision,
     Judged,
-    Operation,
     StoredStatement,
     Thresholds,
 )
 from memory.intake.models import ActionLog
 from memory.records import assertions, versions, writes
-from memory.records.actions import count_restatement
+from memory.records.actions import count_restatement, read_field
 from memory.records.models import Conflict, Memory, MemoryLink, MemoryVersion
 from memory.records.queries import views
 from memory.taxonomy import Authority, LinkKind, MemoryType, Scope, Source, Status
 
-REPLACES = frozenset({Operation.UPDATE, Operation.DELETE})
 ENDS: Final = ("source_id", "target_id", "kind")
 EDGE: Final = (
     *ENDS, "confidence", "automatic", "cosine", "description", "before", "created_at",
 )  # fmt: skip
 SOURCES: Final = frozenset(Source)
+VERBS: Final = {LinkKind.SUPERSEDES: "superseded", LinkKind.CONTRADICTS: "contradicted"}
 LOWERED: Final = ("confidence", "valid_until", "archived_reason")  # of what is replaced
+RETIRED: Final = ("status", "superseded_by", *LOWERED)  # all that is written of it
 SAME: Final = "It says the same as an earlier one."
 LEAST_COSINE: Final = 0.5  # which any project may ask for, of `teams.queries.GATES`
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Integrated:
-    """What came of a decision: the memory it concerns, whether it was replaced, the conflict."""
-
-    other_id: UUID
-    replaced: bool
-    conflict_id: UUID | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogEntry:
-    """What became of one candidate; `place` is None where it found none.
-
-    `memory_id` is what was stored or confirmed, `other_id` what it replaced or contradicts.
-    """
-
-    source: str
-    place: Placement | None
-    outcome: str
-    gate: str = ""
-    cause: str = ""
-    memory_id: UUID | None = None
-    other_id: UUID | None = None
 
 
 def hold(*, decision: Decision) -> Memory | None:
@@ -108,20 +83,19 @@ def is_as_read(*, row: Memory, decision: Decision) -> bool:
 
 def carry_out(
     *, caller: Caller, row: Memory, old: Memory | None, decision: Decision, now: datetime
-) -> Integrated | None:
-    """Write what follows for a stored memory and a held one. In a unit."""
+) -> UUID | None:
+    """Write what follows for a stored memory and a held one; return the conflict. In a unit."""
     if old is None or decision.link is None:
         return None
-    replaced = decision.operation in REPLACES
     before = None
-    if replaced:
+    if decision.link is LinkKind.SUPERSEDES:
         before = retire(caller=caller, old=old, successor=row, reason=decision.reason, now=now)
     link(source=row, target=old, decision=decision, before=before)
     conflict_id = open_conflict(older=old, newer=row, decision=decision, now=now)
     if conflict_id is not None:
         side, audience = writes.find_narrower_side(older=old, newer=row, otherwise=row.author_user)
         writes.announce(caller=caller, kind="memory.contradicted", rows=(side,), audience=audience)
-    return Integrated(other_id=old.id, replaced=replaced, conflict_id=conflict_id)
+    return conflict_id
 
 
 def retire(
@@ -137,7 +111,7 @@ def retire(
     old.confidence = min(old.confidence, SUPERSEDED_CONFIDENCE)
     old.valid_until = max(old.valid_from, successor.valid_from)
     old.archived_reason = str(reason)[:200]
-    writes.save(row=old, fields=("status", "superseded_by", *LOWERED), now=now)
+    writes.save(row=old, fields=RETIRED, now=now)
     writes.announce(caller=caller, kind="memory.superseded", rows=(old,))
     return before
 
@@ -145,6 +119,13 @@ def retire(
 def lowered(*, row: Memory) -> dict[str, Any]:
     """Return what of a memory falls when it is replaced, for the edge to its successor."""
     return {name: versions.plain(value=getattr(row, name)) for name in LOWERED}
+
+
+def unretire(*, row: Memory, before: Mapping[str, Any]) -> None:
+    """Make a replaced memory active as it was before, and do not save it."""
+    row.status, row.superseded_by = Status.ACTIVE.value, None
+    for name in before.keys() & LOWERED:
+        setattr(row, name, read_field(name=name, value=before[name]))
 
 
 def link(
@@ -174,7 +155,7 @@ def open_conflict(
     *, older: Memory, newer: Memory, decision: Decision, now: datetime
 ) -> UUID | None:
     """Record a conflict of two memories, once whichever came first. In a unit."""
-    if not decision.is_conflict or decision.cause is None:
+    if decision.cause is None:
         return None
     known = Conflict.objects.filter(older=newer, newer=older).values_list("id", flat=True).first()
     if known is not None:
@@ -196,23 +177,12 @@ def open_conflict(
     return row.id
 
 
-def take_edge(*, ends: tuple[UUID, UUID], kind: LinkKind) -> dict[str, Any] | None:
-    """Take one edge away; return what `put_edges` needs, None where there is none. In a unit."""
-    rows = MemoryLink.objects.select_for_update().filter(
-        source_id=ends[0], target_id=ends[1], kind=kind.value
-    )
-    row = rows.first()
-    if row is None:
-        return None
-    taken = edge_of(link=row)
-    row.delete()
-    return taken
-
-
-def take_edges(*, between: tuple[UUID, UUID], kind: LinkKind) -> list[dict[str, Any]]:
-    """Take the edges of a kind between two memories away; return what `put_edges` needs."""
-    rows = MemoryLink.objects.filter(source__in=between, target__in=between, kind=kind.value)
-    taken = [edge_of(link=row) for row in rows.order_by("id")]
+def take_edges(
+    sources: Iterable[UUID], targets: Iterable[UUID], *, kind: LinkKind
+) -> list[dict[str, Any]]:
+    """Take the edges of a kind between memories away; return what `put_edges` needs. In a unit."""
+    rows = MemoryLink.objects.filter(source__in=sources, target__in=targets, kind=kind.value)
+    taken = [edge_of(link=row) for row in rows.select_for_update().order_by("id")]
     rows.delete()
     return taken
 
@@ -233,27 +203,37 @@ def edge_of(*, link: MemoryLink) -> dict[str, Any]:
     return {name: versions.plain(value=getattr(link, name)) for name in EDGE}
 
 
-def log_actions(*, caller: Caller, entries: tuple[LogEntry, ...], now: datetime) -> None:
-    """Append a row a candidate. In a unit."""
-    bulk_insert.insert_rows(
-        rows=[
-            ActionLog(
-                at=now,
-                audience=_audience(caller, entry),
-                project_id=entry.place.project.id if entry.place and entry.place.project else None,
-                user_id=caller.user_id,
-                token_id=caller.token_id,
-                agent=caller.agent,
-                source=entry.source if entry.source in SOURCES else "unknown",
-                source_interface=caller.source_interface,
-                outcome=entry.outcome,
-                gate=entry.gate,
-                cause=entry.cause[:24],
-                memory_id=entry.memory_id,
-                other_id=entry.other_id,
-            )
-            for entry in entries
-        ]
+def log_row(
+    *,
+    caller: Caller,
+    source: str,
+    place: Placement | None,
+    outcome: str,
+    gate: str = "",
+    cause: str = "",
+    now: datetime,
+    **named: UUID | None,
+) -> ActionLog:
+    """Return the row of the log of one candidate, for `bulk_insert`; `place` None: it found none.
+
+    `memory_id` is what was stored or confirmed, `other_id` what it replaced or contradicts.
+    """
+    audience = (
+        principal(caller=caller) or caller.organization_id if place is None else place.audience
+    )
+    return ActionLog(
+        at=now,
+        audience=caller.user_id or audience if outcome == "refused" else audience,
+        project_id=None if place is None else place.project_id,
+        user_id=caller.user_id,
+        token_id=caller.token_id,
+        agent=caller.agent,
+        source=source if source in SOURCES else "unknown",
+        source_interface=caller.source_interface,
+        outcome=outcome,
+        gate=gate,
+        cause=cause[:24],
+        **named,
     )
 
 
@@ -263,14 +243,6 @@ def forget_actions(*, now: datetime, days: int) -> int:
         old = ActionLog.objects.filter(at__lt=now - timedelta(days=days))
         deleted, _ = old.delete()
         return deleted
-
-
-def _audience(caller: Caller, entry: LogEntry) -> UUID:
-    if entry.outcome == "refused" and caller.user_id is not None:
-        return caller.user_id
-    if entry.place is not None:
-        return entry.place.audience
-    return principal(caller=caller) or caller.organization_id
 
 
 @dataclass(slots=True, kw_only=True)
@@ -321,7 +293,7 @@ def integrate_stored(
     with tenancy.unit():
         near = _find_near(memory_ids)
         rows = Memory.objects.filter(pk__in=near).select_related("project").order_by("id")
-        done: defaultdict[Caller, list[tuple[str, UUID, LogEntry]]] = defaultdict(list)
+        done: defaultdict[Caller, list[tuple[str, UUID, ActionLog]]] = defaultdict(list)
         for row in rows:
             changed = _integrate(row, near[row.id], share, judged, now)
             if changed is not None:
@@ -331,8 +303,7 @@ def integrate_stored(
             for verb, memory_id, _ in several:
                 ids[verb] += (memory_id,)
             writes.record_bulk(caller=caller, act="memory.bulk_integrated", memory_ids=ids)
-            entries = tuple(entry for _, _, entry in several)
-            log_actions(caller=caller, entries=entries, now=now)
+            bulk_insert.insert_rows(rows=[logged for _, _, logged in several])
     return sum(map(len, done.values()))
 
 
@@ -396,7 +367,7 @@ def _integrate(
     share: ReplacementShare,
     judged: tuple[Judged, ...],
     now: datetime,
-) -> tuple[str, UUID, LogEntry] | None:
+) -> tuple[str, UUID, ActionLog] | None:
     """Decide about one memory and do it; return the verb, the memory concerned, and for the log."""
     thresholds = similar_memories.thresholds_of(project=row.project)
     known = _compared_with(row, found[1], thresholds)
@@ -418,38 +389,45 @@ def _integrate(
         return None
     if twin_id is not None:
         return _merge(_author(row), current, twin_id, now)
-    old = _hold_target(current, decision)
-    done = carry_out(caller=_author(row), row=current, old=old, decision=decision, now=now)
-    if done is None or decision.cause is Cause.ELSEWHERE:
+    return _replace_or_oppose(current, decision, share, now)
+
+
+def _replace_or_oppose(
+    row: Memory, decision: Decision, share: ReplacementShare, now: datetime
+) -> tuple[str, UUID, ActionLog] | None:
+    """Carry out a decision about a held memory; return as `_integrate`, None where nothing is."""
+    old = _hold_target(row, decision)
+    carry_out(caller=_author(row), row=row, old=old, decision=decision, now=now)
+    if old is None or decision.link is None or decision.cause is Cause.ELSEWHERE:
         return None  # of a conflict that fewer people see, no log of others hints at it
-    verb = "extended" if done.conflict_id is None else "contradicted"
-    if done.replaced:
-        verb = "superseded"
+    verb = VERBS.get(decision.link, "extended")
+    if decision.link is LinkKind.SUPERSEDES:
         share.left[row.project_id] = share.of(row.project_id) - 1
-    entry = LogEntry(
+    logged = log_row(
+        caller=_author(row),
         source=row.source,
-        place=_placement(current),
+        place=_placement(row),
         outcome=verb,
-        cause="" if decision.cause is None else decision.cause.value,
+        cause=decision.cause or "",
         memory_id=row.id,
-        other_id=done.other_id,
+        other_id=old.id,
+        now=now,
     )
-    return verb, done.other_id, entry
+    return verb, old.id, logged
 
 
 def _find_twin(
     row: Memory, known: tuple[StoredStatement, ...], thresholds: Thresholds
 ) -> UUID | None:
     """Return the sound memory that says the same, for one that nobody would miss beside it."""
-    if row.external_id or row.pinned or row.version > 1 or row.needs_review:
+    if any((row.external_id, row.pinned, row.version > 1, row.needs_review)):
         return None
     own = assertions.assertion(text=row.content)
     twins = [
         one
         for one in known
         if one.cosine > thresholds.near_duplicate_cosine
-        and not one.is_elsewhere
-        and not one.is_doubtful
+        and one.is_sound
         and one.authority <= row.authority
         and assertions.asserts_the_same(old=assertions.assertion(text=one.content), new=own)
     ]
@@ -459,7 +437,7 @@ def _find_twin(
 
 def _merge(
     caller: Caller, row: Memory, twin_id: UUID, now: datetime
-) -> tuple[str, UUID, LogEntry] | None:
+) -> tuple[str, UUID, ActionLog] | None:
     """Let a memory be replaced by an earlier one that says the same, and confirm that one.
 
     Where an agent was given that one, and says it again, that confirms nothing.
@@ -467,13 +445,7 @@ def _merge(
     twin = _hold_active(twin_id)
     if twin is None or twin.governance > row.governance:
         return None
-    decision = Decision(
-        operation=Operation.NONE,
-        target_id=twin_id,
-        link=LinkKind.SUPERSEDES,
-        is_conflict=False,
-        reason=SAME,
-    )
+    decision = Decision(target_id=twin_id, link=LinkKind.SUPERSEDES, reason=SAME)
     before = retire(caller=caller, old=row, successor=twin, reason=SAME, now=now)
     link(source=twin, target=row, decision=decision, before=before)
     is_repeated = similar_memories.is_restatement(row=row, delivered_id=twin.id)
@@ -482,15 +454,17 @@ def _merge(
         changed = count_restatement(row=twin, sessions=sessions, now=now)
         writes.save(row=twin, fields=changed, now=now)
         writes.announce(caller=caller, kind="memory.confirmed", rows=(twin,))
-    entry = LogEntry(
+    logged = log_row(
+        caller=caller,
         source=row.source,
         place=_placement(row),
         outcome="known" if is_repeated else "confirmed",
         gate="" if is_repeated else "near_duplicate",
         memory_id=twin.id,
         other_id=row.id,
+        now=now,
     )
-    return "merged", row.id, entry
+    return "merged", row.id, logged
 
 
 def _hold_target(row: Memory, decision: Decision) -> Memory | None:

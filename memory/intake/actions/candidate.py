@@ -63,6 +63,11 @@ class Placement:
     audience: UUID
     team_id: UUID | None
 
+    @property
+    def project_id(self) -> UUID | None:
+        """The id of its project, if it has one."""
+        return None if self.project is None else self.project.id
+
 
 def check_candidate(*, caller: Caller, new: validation.NewMemory) -> CheckedCandidate:
     """Check, scan and classify a candidate; only a custom type is read from the store.
@@ -257,7 +262,7 @@ def new_row(
         author_agent=caller.agent,
         **{name: getattr(new, name) for name in ORIGIN},
     )
-    row.names = names.names_of(spans=seen.entities)
+    row.names = seen.names
     row.names_version = names.VERSION
     row.enriched_by = accurate.enriched_by(named=row.names)
     return row

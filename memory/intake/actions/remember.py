@@ -19,13 +19,14 @@ from uuid import UUID
 
 from django.db import transaction
 
-from accounts import jobs, tenancy
+from accounts import bulk_insert, jobs, tenancy
 from accounts.caller import Caller, principal
 from accounts.errors import Conflict, Forbidden, InvalidInput, TooLarge
 from accounts.messages import message
 from memory.index.actions import embedding
 from memory.intake import integrate, queries
 from memory.intake.actions import apply_decision, candidate, revise, similar_memories
+from memory.intake.models import ActionLog
 from memory.intake.validation import NewMemory
 from memory.records import actions, assertions, writes
 from memory.records.models import Memory
@@ -90,8 +91,8 @@ def remember(
         refused = Outcome(outcome="refused", gate="input", cause=error.code)
         with tenancy.unit():
             where = candidate.find_placement_if_any(caller=caller, new=new)
-            entry = log_entry(new=new, where=where, outcome=refused)
-            apply_decision.log_actions(caller=caller, entries=(entry,), now=now)
+            logged = _log_row(caller, new, where, refused, now)
+            bulk_insert.insert_rows(rows=(logged,))
         raise
 
     return write_or_retry(
@@ -123,8 +124,8 @@ def decide(*, caller: Caller, prepared: Prepared, now: datetime) -> Outcome:
     where = candidate.find_placement(caller=caller, new=prepared.checked.new)
     usable = replace(prepared, embedded=similar_memories.in_use(embedded=prepared.embedded))
     outcome = _decide_at(caller, usable, where, now)
-    entry = log_entry(new=prepared.checked.new, where=where, outcome=outcome)
-    apply_decision.log_actions(caller=caller, entries=(entry,), now=now)
+    logged = _log_row(caller, prepared.checked.new, where, outcome, now)
+    bulk_insert.insert_rows(rows=(logged,))
     return outcome
 
 
@@ -185,27 +186,31 @@ def _add(
     else:
         text = embedding.memory_text(row=row)
         embedding.store_vector(row=row, text=text, embedded=embedded)
-    found = apply_decision.carry_out(caller=caller, row=row, old=old, decision=decision, now=now)
-    if (
-        row.project is not None
-        and extraction_of(row=row.project).adds_per_day
-        and row.source in EXPLICIT
-        and not queries.is_passing(type=MemoryType(row.type))
-    ):
+    conflict_id = apply_decision.carry_out(
+        caller=caller, row=row, old=old, decision=decision, now=now
+    )
+    if is_worth_a_model(row=row):
         enqueue_model_look(row=row, created_by=principal(caller=caller))
     row.is_embedded = embedded is not None  # type: ignore[attr-defined]
     return Outcome(
         outcome="added",
         memory=views.to_view(row, now=now, is_new=True),
         done="created",
-        reason=reason if found is None else decision.reason,
+        reason=reason if decision.link is None else decision.reason,
         embedding="queued" if embedded is None else "stored",
         job_id=job_id,
-        operation="" if decision.link is None else decision.link.value,
-        related_id=None if found is None else found.other_id,
-        conflict_id=None if found is None else found.conflict_id,
-        cause="" if decision.cause is None else decision.cause.value,
+        operation=decision.link or "",
+        related_id=None if decision.link is None else decision.target_id,
+        conflict_id=conflict_id,
+        cause=decision.cause or "",
     )
+
+
+def is_worth_a_model(*, row: Memory) -> bool:
+    """Say whether a model looks at what is added: where wanted, at what lasts and was said so."""
+    is_asked = row.project is not None and bool(extraction_of(row=row.project).adds_per_day)
+    is_lasting = not queries.is_passing(type=MemoryType(row.type))
+    return is_asked and is_lasting and row.source in EXPLICIT
 
 
 def enqueue_model_look(*, row: Memory, created_by: UUID | None) -> None:
@@ -219,9 +224,13 @@ def enqueue_model_look(*, row: Memory, created_by: UUID | None) -> None:
     )
 
 
-def log_entry(
-    *, new: NewMemory, where: candidate.Placement | None, outcome: Outcome
-) -> apply_decision.LogEntry:
+def _log_row(
+    caller: Caller,
+    new: NewMemory,
+    where: candidate.Placement | None,
+    outcome: Outcome,
+    now: datetime,
+) -> ActionLog:
     """Return what the action log keeps of an outcome.
 
     Of a shared memory that contradicts one that fewer people see, that it was added and no more.
@@ -229,7 +238,8 @@ def log_entry(
     is_shared = where is not None and where.scope is not Scope.PERSONAL
     is_hidden = is_shared and outcome.cause == integrate.Cause.ELSEWHERE
     ended = LOGGED.get(outcome.operation, outcome.outcome)
-    return apply_decision.LogEntry(
+    return apply_decision.log_row(
+        caller=caller,
         source=new.source,
         place=where,
         outcome="contradicted" if outcome.conflict_id and not is_hidden else ended,
@@ -237,6 +247,7 @@ def log_entry(
         cause="" if is_hidden else outcome.cause,
         memory_id=None if outcome.memory is None else outcome.memory.id,
         other_id=None if is_hidden else outcome.related_id,
+        now=now,
     )
 
 
@@ -370,27 +381,32 @@ def _take_all(
     batch = _Batch(caller=caller, now=now)
     placed = [item if isinstance(item, Outcome) else batch.place(item) for item in checked]
     batch.load_stored([item for item in placed if not isinstance(item, Outcome)])
-    decided = [item if isinstance(item, Outcome) else batch.take(*item) for item in placed]
+    decided = [
+        (None, item) if isinstance(item, Outcome) else (item[1], batch.take(*item))
+        for item in placed
+    ]
     job_id = batch.write()
     outcomes = tuple(
-        item
-        if isinstance(item, Outcome)
-        else Outcome(
-            outcome="added",
-            memory=views.to_view(item, now=now, is_new=True),
-            embedding="queued",
-            job_id=job_id,
-            done="created",
-        )
-        for item in decided
+        item if isinstance(item, Outcome) else _added(item, job_id, now) for _, item in decided
     )
     _record_writes(caller, outcomes)
-    entries = tuple(
-        log_entry(new=item, where=None if isinstance(one, Outcome) else one[1], outcome=outcome)
-        for item, one, outcome in zip(new, placed, outcomes, strict=True)
+    bulk_insert.insert_rows(
+        rows=[
+            _log_row(caller, item, where, outcome, now)
+            for item, (where, _), outcome in zip(new, decided, outcomes, strict=True)
+        ]
     )
-    apply_decision.log_actions(caller=caller, entries=entries, now=now)
     return outcomes
+
+
+def _added(row: Memory, job_id: UUID | None, now: datetime) -> Outcome:
+    return Outcome(
+        outcome="added",
+        memory=views.to_view(row, now=now, is_new=True),
+        embedding="queued",
+        job_id=job_id,
+        done="created",
+    )
 
 
 def _record_writes(caller: Caller, outcomes: tuple[Outcome, ...]) -> None:
@@ -452,7 +468,7 @@ class _Batch:
 
     def take(self, item: Checked, where: Placement) -> Outcome | Memory:
         """Decide one item: an outcome, or the row that will be written."""
-        place = (where.audience, where.project.id if where.project else None)
+        place = (where.audience, where.project_id)
         text_key: Key = (*place, "content_hash", item.content_hash)
         twin = self.new.get(text_key)
         same = twin or self.stored.get(text_key)
@@ -470,19 +486,22 @@ class _Batch:
         if twin is not None and result.confirmed_id is not None:
             view = views.to_view(twin, now=self.now)
             return Outcome(outcome="confirmed", memory=view, reason=result.reason)
-        source = item.new.source
-        if source not in self.delivered:  # read once a call and source
-            self.delivered[source] = similar_memories.find_delivered(
-                caller=self.caller, source=source, embedded=None, now=self.now
-            )
         settled = settle_without_adding(
             caller=self.caller,
             checked=item,
             result=result,
-            delivered=self.delivered[source],
+            delivered=self._delivered_for(item.new.source),
             now=self.now,
         )
         return self._add(item, where) if settled is None else settled
+
+    def _delivered_for(self, source: str) -> similar_memories.Delivered:
+        """Return what counts as delivered to who sends something, read once a source."""
+        if source not in self.delivered:
+            self.delivered[source] = similar_memories.find_delivered(
+                caller=self.caller, source=source, embedded=None, now=self.now
+            )
+        return self.delivered[source]
 
     def write(self) -> UUID | None:
         """Write all accepted rows; return the job that embeds them."""

@@ -179,7 +179,7 @@ def _check_changed(
 def _bring_to(caller: Caller, row: Memory, checked: candidate.CheckedCandidate) -> None:
     new, seen = checked.new, checked.classification
     if new.content != row.content:
-        row.names = names.names_of(spans=seen.entities)
+        row.names = seen.names
         row.names_version = names.VERSION
         row.enriched_by = accurate.enriched_by(named=row.names)
     if new.scope != row.scope or new.team != _team_of(row):

@@ -178,14 +178,13 @@ def _candidate_statement(
     caller: Caller, checked: candidate.CheckedCandidate, now: datetime, *, topic_id: UUID | None
 ) -> integrate.CandidateStatement:
     new, seen = checked.new, checked.classification
-    named = names.names_of(spans=seen.entities)
     return integrate.CandidateStatement(
         content=new.content,
         authority=source_row(source=Source(new.source)).authority,
         subjects=queries.subjects(
             topic_id=topic_id,
             names=tuple(
-                one.key for one in named if names.TYPE_CODES[one.type] in queries.SUBJECT_TYPES
+                one.key for one in seen.names if names.TYPE_CODES[one.type] in queries.SUBJECT_TYPES
             ),
             files=seen.files,
             tags=new.tags,
@@ -202,12 +201,11 @@ def _spots(caller: Caller, where: candidate.Placement, model_id: int) -> tuple[q
 
     That is of a personal one its project, and of a project's what the writer keeps personally.
     """
-    project_id = where.project.id if where.project else None
-    here = queries.Spot(model_id, where.audience, project_id)
-    other = {Scope.PERSONAL: project_id, Scope.PROJECT: caller.user_id}.get(where.scope)
-    if project_id is None or caller.user_id is None or other is None:
+    here = queries.Spot(model_id, where.audience, where.project_id)
+    other = {Scope.PERSONAL: where.project_id, Scope.PROJECT: caller.user_id}.get(where.scope)
+    if where.project_id is None or caller.user_id is None or other is None:
         return (here,)
-    return here, queries.Spot(model_id, other, project_id)
+    return here, queries.Spot(model_id, other, where.project_id)
 
 
 def _nearest(
@@ -319,7 +317,7 @@ def preview(*, caller: Caller, new: validation.NewMemory, now: datetime) -> Prev
         citation=seen.citation,
         files=seen.files,
         modules=seen.modules,
-        names=() if checked.findings else names.names_of(spans=seen.entities)[:MOST_NAMES],
+        names=() if checked.findings else seen.names[:MOST_NAMES],
         secrets=tuple(sorted({one.kind.value for one in checked.findings})),
         redacted=findings.redact(text=new.content, findings=checked.findings),
         similar=() if checked.findings else _find_shown(caller, checked, now),

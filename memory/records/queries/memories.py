@@ -347,6 +347,14 @@ def claim_of(*, row: Memory, version: MemoryVersion | None = None) -> frozenset[
     return frozenset(keys | ({(*place, "name", name)} if name else set()))
 
 
+def claims_of(
+    *, ids: Iterable[UUID], of: Mapping[UUID, MemoryVersion] | None = None
+) -> dict[UUID, frozenset[Key]]:
+    """Return what memories claim, or would by saying a version `of` them again. In a unit."""
+    rows = Memory.objects.filter(pk__in=tuple(ids)).only(*UNIQUE_COLUMNS).order_by("id")
+    return {row.id: claim_of(row=row, version=(of or {}).get(row.id)) for row in rows}
+
+
 class Taken:
     """Who has what in their places, as far as it was asked for, while memories come and change."""
 
@@ -362,10 +370,15 @@ class Taken:
             if row.id not in leaving:
                 self._owners |= dict.fromkeys(claim_of(row=row), row.id)
 
-    def take(self, *, memory_id: UUID, keys: frozenset[Key]) -> bool:
-        """Let a memory have what it claims, and nothing else; False where another has it."""
-        if any(self._owners.get(key, memory_id) != memory_id for key in keys):
-            return False
-        others = {key: owner for key, owner in self._owners.items() if owner != memory_id}
-        self._owners = others | dict.fromkeys(keys, memory_id)
-        return True
+    def take(self, *, claims: Mapping[UUID, frozenset[Key]]) -> frozenset[UUID]:
+        """Let memories have what they claim, and nothing else; return those that could.
+
+        One after the other: of two that claim the same the first one has it.
+        """
+        fitting = set[UUID]()
+        for id, keys in claims.items():
+            if all(self._owners.get(key, id) == id for key in keys):
+                others = {key: owner for key, owner in self._owners.items() if owner != id}
+                self._owners = others | dict.fromkeys(keys, id)
+                fitting.add(id)
+        return frozenset(fitting)

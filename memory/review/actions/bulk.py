@@ -111,18 +111,10 @@ def decide_session(
     Conflict where one waits no more or others wait than were counted, and what each verdict raises.
     """
     require(caller=caller, act=Act.CONFIRM)
-    _check_verdicts(verdicts, save_all)
     with tenancy.unit():
         row = sessions.find(caller=caller, session_id=session_id)
-        known = set(inbox.candidate_ids(caller=caller, session=row))
-    for place, one in enumerate(verdicts):
-        if one.memory_id not in known:
-            raise wrong_field(
-                pointer=f"/verdicts/{place}/memory_id",
-                detail="This session came to no such memory.",
-                hint="GET /api/v1/sessions/{id}/summary lists those it came to.",
-                code="unknown",
-            )
+        known = inbox.candidate_ids(caller=caller, session=row)
+    _check_verdicts(verdicts, save_all, known)
     edits = {
         one.memory_id: corrections.prepare_edit(
             caller=caller, memory_id=one.memory_id, correction=_correction(one)
@@ -179,7 +171,9 @@ def _check_count(count: int, counted: int | None) -> None:
         )
 
 
-def _check_verdicts(verdicts: tuple[SessionVerdict, ...], save_all: bool) -> None:
+def _check_verdicts(
+    verdicts: tuple[SessionVerdict, ...], save_all: bool, known: tuple[UUID, ...]
+) -> None:
     """Check the shape of verdicts. Raises InvalidInput naming the first that is wrong."""
     if not (verdicts or save_all):
         raise InvalidInput(
@@ -192,6 +186,13 @@ def _check_verdicts(verdicts: tuple[SessionVerdict, ...], save_all: bool) -> Non
         )
     ids = [one.memory_id for one in verdicts]
     for place, one in enumerate(verdicts):
+        if one.memory_id not in known:
+            raise wrong_field(
+                pointer=f"/verdicts/{place}/memory_id",
+                detail="This session came to no such memory.",
+                hint="GET /api/v1/sessions/{id}/summary lists those it came to.",
+                code="unknown",
+            )
         if one.memory_id in ids[:place]:
             raise wrong_field(
                 pointer=f"/verdicts/{place}/memory_id",

@@ -16,14 +16,16 @@ their text back one by one, then what was archived is restored in bulk, all of i
 who rolled back undoes it, and only while nobody has changed one of the memories since.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists
+from django.db.models import Case, Exists, Value, When
 from pydantic import TypeAdapter
 
 from accounts import jobs, tenancy
@@ -38,6 +40,7 @@ from memory.records.models import Conflict, Memory, MemoryVersion, ReviewVerdict
 from memory.records.queries import pending
 from memory.review.actions import settlements, verdict_undo
 from memory.review.queries import rollback_plan
+from memory.review.queries.rollback_plan import LeftReason, RollbackFate
 from memory.taxonomy import Status, Verdict
 from teams import audit
 from teams.permissions import Act, require
@@ -165,7 +168,8 @@ def undo_rollback(*, caller: Caller, review_id: UUID, now: datetime) -> int:
         held = verdict_undo.lock_touched(caller=caller, call=call)
         rewritten = tuple(one for one in call if actions.REWRITTEN in one.before)
         archived = tuple(one for one in call if actions.REWRITTEN not in one.before)
-        for number, row in ((one.before[actions.REWRITTEN], held[_of(one)]) for one in rewritten):
+        for one in rewritten:
+            number, row = one.before[actions.REWRITTEN], held[_of(one)]
             version = row.versions.get(number=number)
             revise.restore_version(caller=caller, row=row, version=version, reason="", now=now)
             row.versions.filter(number__gte=number).delete()
@@ -185,40 +189,26 @@ def _preview_items(
     ids = frozenset(row.id for row in rows)
     planned = plan.rewritten.keys() | plan.left.keys()
     produced = selection.produced().filter(pk__in=ids - planned).order_by()
-    own = produced.annotate(
-        is_changed=Exists(selection.changes_by_others()), is_kept=selection.is_kept()
+    protection = Case(
+        When(Exists(selection.changes_by_others()), then=Value(LeftReason.CHANGED.value)),
+        When(selection.is_kept(), then=Value(LeftReason.KEPT.value)),
     )
-    whys: dict[UUID, rollback_plan.LeftReason | None] = {
-        id: rollback_plan.LeftReason.CHANGED
-        if is_changed
-        else rollback_plan.LeftReason.KEPT
-        if is_kept
-        else None
-        for id, is_changed, is_kept in own.values_list("id", "is_changed", "is_kept")
-    }
-    changed = ids - whys.keys()
+    own = dict(produced.annotate(protection=protection).values_list("id", "protection"))
+    changed = ids - own.keys()
     _rewritten, left = rollback_plan.find_ends(ids=changed - planned, selection=selection)
-    whys |= {id: left.get(id) or plan.left.get(id) for id in changed}
-    restored: dict[UUID, list[UUID]] = {}
-    for id, successor in plan.restored.items():
-        restored.setdefault(successor, []).append(id)
-    items = []
-    for row in rows:
-        done = (
-            rollback_plan.RollbackFate.REWRITTEN
-            if row.id in changed
-            else rollback_plan.RollbackFate.ARCHIVED
-        )
-        item = rollback_plan.RollbackItem(
+    whys = {**plan.left, **left, **{id: LeftReason(why) for id, why in own.items() if why}}
+    fates = dict.fromkeys(changed, RollbackFate.REWRITTEN) | dict.fromkeys(whys, RollbackFate.LEFT)
+    return tuple(
+        rollback_plan.RollbackItem(
             memory_id=row.id,
             citation=row.citation,
             type=row.type,
-            fate=done if whys[row.id] is None else rollback_plan.RollbackFate.LEFT,
-            why=whys[row.id],
-            stands_again=tuple(restored.get(row.id, ())),
+            fate=fates.get(row.id, RollbackFate.ARCHIVED),
+            why=whys.get(row.id),
+            stands_again=tuple(id for id, root in plan.restored.items() if root == row.id),
         )
-        items.append(item)
-    return tuple(items)
+        for row in rows
+    )
 
 
 def _enqueue(selection: rollback_plan.Selection) -> RolledBack:
@@ -253,30 +243,21 @@ def _carry_out(selection: rollback_plan.Selection) -> RolledBack:
         ids={*seen.archived, *seen.restored, *seen.blocked, *seen.rewritten, *seen.left}
     )
     plan = rollback_plan.make_plan(selection=selection, most=MOST)
-    beyond = selection.produced().filter(~selection.is_protected())
-    beyond = beyond.exclude(pk__in=plan.archived)
-    looked_at = (
-        selection.protected().count()
-        + beyond.count()
-        + (len(plan.blocked) + len(plan.rewritten) + len(plan.left))
-    )
-    gone = tuple(row for id, row in held.items() if id in plan.archived)
-    names = {row.id for row in gone}
-    back = tuple(
-        row for id, row in held.items() if id in plan.restored and row.superseded_by_id in names
-    )
-    roots = sum(row.status == Status.ACTIVE for row in gone)
-    made = _archive(selection, gone, back, settled)
-    room = min(MOST - roots, MOST_REWRITTEN)
-    for id, version in plan.rewritten.items():
-        if len(made) - len(gone) < room and id in held:
-            made += _rewrite(caller, held[id], version, selection.asked_at)
-    rewritten = len(made) - len(gone)
+    beyond = selection.produced().filter(selection.will_go()).exclude(pk__in=plan.archived)
+    undecided = len(plan.blocked) + len(plan.rewritten) + len(plan.left)
+    looked_at = selection.protected().count() + beyond.count() + undecided
+    gone = {id: row for id, row in held.items() if id in plan.archived}
+    restored = (row for id, row in held.items() if id in plan.restored)
+    back = tuple(row for row in restored if row.superseded_by_id in gone)
+    room = min(MOST - sum(row.status == Status.ACTIVE for row in gone.values()), MOST_REWRITTEN)
+    made = _archive(selection, tuple(gone.values()), back, settled)
+    rewrites = _rewrite_all(caller, held, plan.rewritten, room, selection.asked_at)
+    made += rewrites
     counts = {
         "archived": len(gone),
-        "rewritten": rewritten,
+        "rewritten": len(rewrites),
         "reinstated": len(back),
-        "left": looked_at - rewritten,
+        "left": looked_at - len(rewrites),
     }
     if made:
         first = ReviewVerdict.objects.get(pk=made[0])
@@ -293,53 +274,59 @@ def _archive(
 ) -> list[UUID]:
     """Archive held memories and restore what they had replaced; return the verdicts."""
     caller, now = selection.caller, selection.asked_at
-    traces = {row.id: actions.Traces() for row in gone}
+    traces: dict[UUID | None, actions.Traces] = {row.id: actions.Traces() for row in gone}
     for row in gone:
         traces[row.id].keep(row)
     verdict_undo.archive_held(caller=caller, rows=gone, reason=REASON, now=now)
     for row in back:
-        if row.superseded_by_id is not None:
-            traces[row.superseded_by_id].keep(row)
-    edges = verdict_undo.restore_held(caller=caller, rows=back, now=now)
-    opened = settlements.reopen_held(caller=caller, held=settled, rows=back)
-    made = []
-    for row in gone:
-        own = str(row.id)
-        extra = {actions.TAKEN: [one for one in edges if one["source_id"] == own]}
-        again = [one for one in opened if one["before"].get("successor") == own]
-        if again:
-            extra[actions.REOPENED] = again
-        made.append(
-            actions.record_verdict(
-                caller=caller,
-                row=row,
-                verdict=Verdict.ROLL_BACK,
-                traces=traces[row.id],
-                now=now,
-                extra=extra,
-            )
+        traces[row.superseded_by_id].keep(row)
+    edges: defaultdict[str, list[Any]] = defaultdict(list)
+    for edge in verdict_undo.restore_held(caller=caller, rows=back, now=now):
+        edges[edge["source_id"]].append(edge)
+    opened: defaultdict[str, list[Any]] = defaultdict(list)
+    for conflict in settlements.reopen_held(caller=caller, held=settled, rows=back):
+        opened[conflict["before"].get("successor")].append(conflict)
+    return [
+        actions.record_verdict(
+            caller=caller,
+            row=row,
+            verdict=Verdict.ROLL_BACK,
+            traces=traces[row.id],
+            now=now,
+            extra={actions.TAKEN: edges[str(row.id)], actions.REOPENED: opened[str(row.id)]},
         )
-    return made
+        for row in gone
+    ]
 
 
-def _rewrite(caller: Caller, row: Memory, version: MemoryVersion, now: datetime) -> list[UUID]:
-    """Give one held memory an earlier text back; return the verdict, none where it is left."""
-    traces, number = actions.Traces(), row.version
-    traces.keep(row)
-    try:
-        with transaction.atomic():  # what was written of a memory that stays is taken back
+def _rewrite_all(
+    caller: Caller,
+    held: Mapping[UUID, Memory],
+    rewritten: Mapping[UUID, MemoryVersion],
+    room: int,
+    now: datetime,
+) -> list[UUID]:
+    """Give held memories, at most `room`, an earlier text back; return the verdicts."""
+    made: list[UUID] = []
+    for id, version in rewritten.items():
+        if id not in held or len(made) >= room:
+            continue
+        traces, row, number = actions.Traces(), held[id], held[id].version
+        traces.keep(row)
+        extra = {actions.REWRITTEN: number, actions.RESTORED: version.number}
+        # another memory says the same by now, or its text is refused: what was written goes
+        with suppress(CairnError), transaction.atomic():
             revise.restore_version(caller=caller, row=row, version=version, reason=REASON, now=now)
-            made = actions.record_verdict(
+            verdict = actions.record_verdict(
                 caller=caller,
                 row=row,
                 verdict=Verdict.ROLL_BACK,
                 traces=traces,
                 now=now,
-                extra={actions.REWRITTEN: number, actions.RESTORED: version.number},
+                extra=extra,
             )
-    except CairnError:  # another memory says the same by now, or its text is refused
-        return []
-    return [made]
+            made.append(verdict)
+    return made
 
 
 def _lock_call(caller: Caller, review_id: UUID) -> tuple[ReviewVerdict, ...]:

@@ -1,6 +1,6 @@
 """Settle a conflict of two memories, take that back, or snooze it.
 
-A person keeps one, both, or writes what is right instead; `conflicts.find_bars` says who may what.
+A person keeps one, both, or writes what is right instead; `conflicts.bars_of` says who may what.
 What leaves names its successor and the reason, and is restored when the settlement is taken back. A
 rollback reopens the conflicts whose settled text it archives, and undoing it settles them again.
 Conflicts are locked before memories.
@@ -19,7 +19,7 @@ from accounts.errors import Forbidden, PreconditionFailed, RoleNotSufficient, wr
 from accounts.messages import message
 from memory.errors import NotActive, RefusedByGate, SelfApproval
 from memory.intake.actions import apply_decision, remember
-from memory.intake.integrate import Decision, Operation
+from memory.intake.integrate import Decision
 from memory.records import actions, protection, versions, writes
 from memory.records.models import Conflict, Memory
 from memory.records.queries.memories import find_memory, lock_memory
@@ -29,7 +29,6 @@ from memory.review.queries.conflicts import LEAVING, Bar, ConflictVerdict
 from memory.taxonomy import LinkKind, Status, Verdict
 from teams.permissions import Act, require
 
-KEPT: Final = ("confidence", "archived_reason", "valid_until")  # of what leaves, to restore it
 SETTLED: Final = ("verdict", "reason", "settled_by", "settled_at", "before")
 Sides = tuple[Memory, Memory]  # the older one first
 
@@ -131,7 +130,7 @@ def snooze_conflict(
     with tenancy.unit():
         row = conflicts.find_conflict(caller=caller, conflict_id=conflict_id, is_locked=True)
         sides = (row.older, row.newer)
-        if row.verdict or any(side.status != Status.ACTIVE for side in sides):
+        if not conflicts.is_open(row=row, sides=sides):
             raise _over()
         side, _ = writes.find_narrower_side(
             older=row.older, newer=row.newer, otherwise=caller.user_id
@@ -269,11 +268,8 @@ def _carry_out(
     losers = tuple(sides[number] for number in LEAVING[settlement.verdict])
     if not losers:
         ids = (sides[1].id, sides[0].id)
-        return {"links": apply_decision.take_edges(between=ids, kind=LinkKind.CONTRADICTS)}
-    before = {
-        str(side.id): {name: versions.plain(value=getattr(side, name)) for name in KEPT}
-        for side in losers
-    }
+        return {"links": apply_decision.take_edges(ids, ids, kind=LinkKind.CONTRADICTS)}
+    before = {str(side.id): apply_decision.lowered(row=side) for side in losers}
     reason = settlement.reason
     if prepared is not None:
         winner, is_new = _replace_both(caller, sides, prepared, reason, now)
@@ -312,13 +308,7 @@ def _replace_both(
 
 
 def _link(winner: Memory, side: Memory, reason: str) -> None:
-    decision = Decision(
-        operation=Operation.UPDATE,
-        target_id=side.id,
-        link=LinkKind.SUPERSEDES,
-        is_conflict=False,
-        reason=reason,
-    )
+    decision = Decision(target_id=side.id, link=LinkKind.SUPERSEDES, reason=reason)
     apply_decision.link(source=winner, target=side, decision=decision)
 
 
@@ -330,19 +320,16 @@ def _restore_sides(caller: Caller, row: Conflict, now: datetime) -> None:
         if written.status == Status.ACTIVE and written.version == 1:
             # before both sides are restored: they may have its external id
             actions.archive_row(caller=caller, row=written, reason="Taken back.", now=now)
-    for memory_id, fields in sorted(row.before.get("memories", {}).items()):
+    for memory_id, before in sorted(row.before.get("memories", {}).items()):
         side = lock_memory(caller=caller, memory_id=UUID(memory_id))
         if side.status != Status.SUPERSEDED or str(side.superseded_by_id) != successor:
             raise Changed(
                 detail="One of the memories has changed since.",
                 hint="Look at both, and correct the one that stands.",
             )
-        apply_decision.take_edge(ends=(UUID(successor), side.id), kind=LinkKind.SUPERSEDES)
-        side.status, side.superseded_by = Status.ACTIVE.value, None
-        for name, value in fields.items():
-            is_time = name == "valid_until" and value is not None
-            setattr(side, name, datetime.fromisoformat(value) if is_time else value)
-        writes.save_unique(row=side, fields=("status", "superseded_by", *KEPT), now=now)
+        apply_decision.take_edges((UUID(successor),), (side.id,), kind=LinkKind.SUPERSEDES)
+        apply_decision.unretire(row=side, before=before)
+        writes.save_unique(row=side, fields=apply_decision.RETIRED, now=now)
         writes.announce(caller=caller, kind="memory.restored", rows=(side,))
     apply_decision.put_edges(edges=row.before.get("links", ()))
 

@@ -11,6 +11,7 @@ another active memory has its text or its external id by now, it stays replaced.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import groupby
 from typing import Any, Final
 from uuid import UUID
 
@@ -103,16 +104,13 @@ def lock_touched(*, caller: Caller, call: Sequence[ReviewVerdict]) -> dict[UUID,
     In the order in which everybody locks memories; a call may have touched one of them twice.
     Raises NotFound where one is gone, Conflict where somebody has changed one since.
     """
-    versions: dict[UUID, int] = {}
-    ids = {made.memory_id for made in call if made.memory_id is not None}
-    for before in (made.before for made in call):
-        versions |= {UUID(one): 1 for one in before.get("made", ())}
-        for kept in before.get("touched", ()):
-            id = UUID(str(kept["id"]))
-            versions[id] = max(versions.get(id, 0), int(kept["version"]))
-        edges = before.get(actions.TAKEN, ())
-        ids |= {UUID(str(one[end])) for one in edges for end in ("source_id", "target_id")}
-    ids |= versions.keys()
+    traces = actions.Traces.of(verdicts=call)
+    versions = dict.fromkeys(traces.made, 1)
+    for kept in traces.touched:
+        id = UUID(kept["id"])
+        versions[id] = max(versions.get(id, 0), kept["version"])
+    ends = {UUID(edge[end]) for edge in traces.taken for end in ("source_id", "target_id")}
+    ids = {made.memory_id for made in call if made.memory_id} | versions.keys() | ends
     rows = views.visible(caller=caller).select_for_update(of=("self",)).filter(pk__in=sorted(ids))
     held = {row.id: row for row in rows.order_by("id")}
     if held.keys() != ids:
@@ -134,33 +132,37 @@ def take_back(*, call: Sequence[ReviewVerdict], held: Mapping[UUID, Memory], now
     The last of these verdicts has the last word. Raises Conflict where another active memory has
     the text or the external id of one by now.
     """
-    touched: dict[UUID, Memory] = {}
+    traces = actions.Traces.of(verdicts=call)
     changed: set[str] = {"version"}
-    for kept in (kept for made in call for kept in made.before.get("touched", ())):
-        id = UUID(str(kept["id"]))
-        row = touched[id] = held[id]
-        for name, value in kept["fields"].items():
-            was = actions.read_field(name=name, value=value)
-            if getattr(row, name) != was:
-                setattr(row, name, was)
-                changed.add(name.removesuffix("_id"))
+    for kept in traces.touched:
+        row = held[UUID(kept["id"])]
         row.version += 1
-    by_state: dict[bool, list[Memory]] = {False: [], True: []}
-    for row in touched.values():
-        by_state[row.status == Status.ACTIVE].append(row)
+        changed |= _restore_fields(row, kept["fields"])
+    touched = tuple({kept["id"]: held[UUID(kept["id"])] for kept in traces.touched}.values())
+    by_state = sorted(touched, key=lambda row: row.status == Status.ACTIVE)
     try:
-        with transaction.atomic():  # what is replaced again makes room first
-            for rows in by_state.values():
-                save_held(rows=rows, fields=sorted(changed))
+        with transaction.atomic():
+            for _, rows in groupby(by_state, lambda row: row.status == Status.ACTIVE):
+                save_held(rows=tuple(rows), fields=sorted(changed))  # room is made first
     except IntegrityError as error:
         raise writes.not_unique() from error
     if changed & {"tags", "related_files"}:
-        writes.index_words(rows=tuple(touched.values()))
-    for before in (made.before for made in call):
-        apply_decision.put_edges(edges=before.get(actions.TAKEN, ()))
-        MemoryLink.objects.filter(pk__in=before.get("links", ())).delete()
-        MemoryVersion.objects.filter(pk__in=before.get("versions", ())).delete()
+        writes.index_words(rows=touched)
+    apply_decision.put_edges(edges=traces.taken)
+    MemoryLink.objects.filter(pk__in=traces.links).delete()
+    MemoryVersion.objects.filter(pk__in=traces.versions).delete()
     ReviewVerdict.objects.filter(pk__in=[made.pk for made in call]).update(undone_at=now)
+
+
+def _restore_fields(row: Memory, kept: Mapping[str, Any]) -> set[str]:
+    """Give a row fields as they were put down; return the names of those that were others."""
+    changed = set()
+    for name, value in kept.items():
+        was = actions.read_field(name=name, value=value)
+        if getattr(row, name) != was:
+            setattr(row, name, was)
+            changed.add(name.removesuffix("_id"))
+    return changed
 
 
 def archive_held(*, caller: Caller, rows: Sequence[Memory], reason: str, now: datetime) -> None:
@@ -193,16 +195,11 @@ def restore_held(
     before |= {edge["target_id"]: edge["before"] for edge in edges if edge["before"]}
     links.delete()
     for row in rows:
-        was = before.get(str(row.id), {})
-        until = was.get("valid_until")
-        row.status, row.superseded_by = Status.ACTIVE.value, None
-        row.archived_reason = was.get("archived_reason", "")
-        row.confidence = was.get("confidence", row.confidence)
-        row.valid_until = datetime.fromisoformat(until) if until else None
+        was = {"archived_reason": "", "valid_until": None, **before.get(str(row.id), {})}
+        apply_decision.unretire(row=row, before=was)
         row.updated_at = now
         row.version += 1
-    lowered = apply_decision.LOWERED
-    save_held(rows=rows, fields=("status", "superseded_by", *lowered, "updated_at", "version"))
+    save_held(rows=rows, fields=(*apply_decision.RETIRED, "updated_at", "version"))
     writes.announce(caller=caller, kind="memory.restored", rows=tuple(rows))
     return edges
 
@@ -210,8 +207,8 @@ def restore_held(
 def without_twins(*, rows: Sequence[Memory]) -> tuple[Memory, ...]:
     """Leave out those of which an active memory has the text or the external id. In a unit."""
     claims = {row.id: memories.claim_of(row=row) for row in rows}
-    taken = memories.Taken(wanted=claims.values())
-    return tuple(row for row in rows if taken.take(memory_id=row.id, keys=claims[row.id]))
+    fitting = memories.Taken(wanted=claims.values()).take(claims=claims)
+    return tuple(row for row in rows if row.id in fitting)
 
 
 def save_held(*, rows: Sequence[Memory], fields: Sequence[str]) -> None:
@@ -236,8 +233,8 @@ def _undo_each(
     for made in call:
         check_not_undone(made=made)
     held = lock_touched(caller=caller, call=call)
-    for one in (one for made in call for one in made.before.get("made", ())):
-        actions.archive_row(caller=caller, row=held[UUID(one)], reason=TAKEN_BACK, now=now)
+    for one in actions.Traces.of(verdicts=call).made:
+        actions.archive_row(caller=caller, row=held[one], reason=TAKEN_BACK, now=now)
     take_back(call=call, held=held, now=now)
     done = []
     for made in call:

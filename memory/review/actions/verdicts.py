@@ -148,8 +148,8 @@ def unlink(*, caller: Caller, memory_id: UUID, edge: MemoryEdge, now: datetime) 
                 hint="Settle the conflict of the two, or take the correction back.",
             )
         ends = (memory_id, edge.other_id) if edge.outgoing else (edge.other_id, memory_id)
-        taken = apply_decision.take_edge(ends=ends, kind=edge.kind)
-        if taken is None:
+        taken = apply_decision.take_edges(ends[:1], ends[1:], kind=edge.kind)
+        if not taken:
             raise NotFound(
                 detail="There is no such link.",
                 hint="It may have been taken back already; read the memory again.",
@@ -162,9 +162,9 @@ def unlink(*, caller: Caller, memory_id: UUID, edge: MemoryEdge, now: datetime) 
             row=side,
             verdict=Verdict.UNLINK,
             now=now,
-            extra={TAKEN: [taken], views.SAID: said},
+            extra={TAKEN: taken, views.SAID: said},
         )
-        details = {"link": taken["kind"]}
+        details = {"link": edge.kind.value}
         if not writes.have_different_audiences(**both):
             details |= {"source": str(ends[0]), "target": str(ends[1])}
         writes.record(caller=caller, act="memory.unlinked", memory_id=side.id, details=details)

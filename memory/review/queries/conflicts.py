@@ -3,7 +3,7 @@
 A conflict is shown to who may see both of its memories. One of which a side has left since,
 archived or replaced, is not open any more: nothing is left to decide.
 
-One rule for pages, REST and agents (`find_bars`). Stewards settle; others withdraw what they wrote
+One rule for pages, REST and agents (`bars_of`). Stewards settle; others withdraw what they wrote
 themselves. Who wrote one of the two only withdraws it: nobody approves what they proposed against
 somebody else's. Nothing that others see leaves for what fewer see. A conflict with a personal
 memory is its author's alone, nobody else learns of it, so the author may say that both hold:
@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from operator import and_
 from typing import Final
 from uuid import UUID
 
@@ -32,6 +33,7 @@ from teams.permissions import Act, allows
 
 LARGEST_PAGE = 200
 Side = Memory | MemoryView
+Sides = tuple[Side, Side]  # the older one first
 COLUMNS = (  # of a row, as a view has them
     "id", "kind", "cause", "cosine", "found_at", "verdict", "reason", "settled_by", "settled_at",
 )  # fmt: skip
@@ -228,82 +230,67 @@ def view_of(*, caller: Caller, row: Conflict, now: datetime) -> ConflictView:
     return _views(caller, (row,), now)[0]
 
 
-def version_of(*, row: Conflict, sides: tuple[Side, Side]) -> int:
+def version_of(*, row: Conflict, sides: Sides) -> int:
     """Return the version of a conflict: nobody settles over a text that has changed since."""
     return row.version + sum(side.version - 1 for side in sides)
 
 
-def bars_of(*, caller: Caller, row: Conflict, sides: tuple[Side, Side]) -> dict[str, Bar]:
-    """Return what keeps a caller from what, of a conflict whose sides they see, the older first."""
-    me, is_known = caller.user_id, caller.user_id is not None
-    may_write = may(caller=caller, scope=TokenScope.WRITE)
-    return find_bars(
-        may_write=may_write and allows(role=caller.role, act=Act.WRITE),
-        decides=may_decide(caller=caller),
-        is_steward=allows(role=caller.role, act=Act.SETTLE),
-        wrote=tuple(is_known and side.author_user == me for side in sides),
-        personal=tuple(side.scope == Scope.PERSONAL for side in sides),
-        is_same_audience=_audience(sides[0]) == _audience(sides[1]),
-        is_open=not row.verdict and all(side.status == Status.ACTIVE for side in sides),
-        settled_it=row.settled_by == me if row.verdict else None,
-    )
+def is_open(*, row: Conflict, sides: Sides) -> bool:
+    """Say whether nobody has settled a conflict and both sides are active."""
+    return not row.verdict and all(side.status == Status.ACTIVE for side in sides)
 
 
-def find_bars(
-    *,
-    may_write: bool,
-    decides: bool,
-    is_steward: bool,
-    wrote: tuple[bool, ...],
-    personal: tuple[bool, ...],
-    is_same_audience: bool,
-    is_open: bool,
-    settled_it: bool | None,
-) -> dict[str, Bar]:
-    """Return by verdict, and for reopening, why somebody may not.
+def bars_of(*, caller: Caller, row: Conflict, sides: Sides) -> dict[str, Bar]:
+    """Return what keeps a caller from what, of a conflict whose sides they see, the older first.
 
-    `decides`: a person, or a credential that may decide for one. `wrote` and `personal`: which of
-    the two they wrote, and nobody but its author sees, the older one first. `settled_it`: they did,
-    None while nobody has.
+    By verdict, and for reopening.
     """
     who = Bar.NONE
-    if not may_write:
+    may_write = may(caller=caller, scope=TokenScope.WRITE)
+    if not (may_write and allows(role=caller.role, act=Act.WRITE)):
         who = Bar.VIEWER
-    elif not decides:
+    elif not may_decide(caller=caller):
         who = Bar.AGENT
-
-    def bar_of(verdict: ConflictVerdict) -> Bar:
-        if not is_open:
-            return Bar.OVER
-        if any(wrote) and not _is_theirs(verdict, wrote, personal):
-            return Bar.OWN
-        if not (any(wrote) or is_steward):
-            return Bar.STEWARD
-        is_shared = is_same_audience or _stays_shared(verdict, personal)
-        return Bar.NONE if is_shared else Bar.PERSONAL
-
-    bars = {verdict.value: who or bar_of(verdict) for verdict in ConflictVerdict}
-    reopening = Bar.NONE if settled_it or is_steward else Bar.STEWARD
-    bars[REOPEN] = who or (Bar.OPEN if settled_it is None else reopening)
+    is_steward = allows(role=caller.role, act=Act.SETTLE)
+    bars = {
+        verdict.value: who or _bar_of(verdict, caller.user_id, is_steward, row, sides)
+        for verdict in ConflictVerdict
+    }
+    may_reopen = is_steward or row.settled_by == caller.user_id
+    reopening = Bar.NONE if may_reopen else Bar.STEWARD
+    bars[REOPEN] = who or (reopening if row.verdict else Bar.OPEN)
     return bars
 
 
-def _is_theirs(
-    verdict: ConflictVerdict, wrote: tuple[bool, ...], personal: tuple[bool, ...]
-) -> bool:
+def _bar_of(
+    verdict: ConflictVerdict, me: UUID | None, is_steward: bool, row: Conflict, sides: Sides
+) -> Bar:
+    """Return why somebody who may decide may not give this verdict."""
+    wrote = tuple(me is not None and side.author_user == me for side in sides)
+    if not is_open(row=row, sides=sides):
+        return Bar.OVER
+    if any(wrote) and not _is_theirs(verdict, wrote, sides):
+        return Bar.OWN
+    if not (any(wrote) or is_steward):
+        return Bar.STEWARD
+    is_shared = _audience(sides[0]) == _audience(sides[1]) or _stays_shared(verdict, sides)
+    return Bar.NONE if is_shared else Bar.PERSONAL
+
+
+def _is_theirs(verdict: ConflictVerdict, wrote: tuple[bool, ...], sides: Sides) -> bool:
     """Say whether who wrote one of the two decides by that about nobody else's."""
-    if verdict is ConflictVerdict.BOTH:
-        sides = zip(wrote, personal, strict=True)
-        return all(wrote) or any(mine and alone for mine, alone in sides)
-    return all(wrote[side] for side in LEAVING[verdict])
+    if verdict is not ConflictVerdict.BOTH:
+        return all(wrote[side] for side in LEAVING[verdict])
+    alone = (side.scope == Scope.PERSONAL for side in sides)
+    return all(wrote) or any(map(and_, wrote, alone))
 
 
-def _stays_shared(verdict: ConflictVerdict, personal: tuple[bool, ...]) -> bool:
+def _stays_shared(verdict: ConflictVerdict, sides: Sides) -> bool:
     """Say whether nothing shared leaves for what fewer people see."""
     leaving = LEAVING[verdict]
-    if not leaving:
-        return True
-    return len(leaving) == 1 and not personal[1 - leaving[0]]
+    if len(leaving) == 1:
+        return sides[1 - leaving[0]].scope != Scope.PERSONAL
+    return not leaving
 
 
 def _audience(side: Side) -> tuple[str, UUID | None]:

@@ -13,6 +13,7 @@ compares the two.
 Changes are known of persons and times only: no version says in which session it was made.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -237,22 +238,20 @@ def resolve_choice(*, caller: Caller, choice: RollbackChoice, now: datetime) -> 
     """
     _check_choice(choice)
     project = places.find_project(caller=caller, ref=choice.project)
-    session: Session | None = None
+    opened_by = None
     if choice.session is not None:
         session = sessions.find(caller=caller, session_id=choice.session)
+        opened_by = session.opened_by
         if session.project_id != project.id:
             raise sessions.missing()
     derived = None
     if choice.ancestor is not None:
         derived = _find_derived(caller, project.id, choice.ancestor)
     tokens = queries.own_token_ids(caller=caller)
-    is_own = caller.user_id is not None and (
-        choice.person == caller.user_id
-        or (session is not None and session.opened_by == caller.user_id)
-        or choice.token in tokens
-    )
+    mine = tokens | ({caller.user_id} if caller.user_id else frozenset())
     person = choice.person
     if not allows(role=caller.role, act=Act.RESTORE):
+        is_own = caller.user_id is not None and bool(mine & {person, opened_by, choice.token})
         require(caller=caller, act=Act.WRITE if is_own else Act.RESTORE)
         person = caller.user_id
     return Selection(
@@ -262,7 +261,7 @@ def resolve_choice(*, caller: Caller, choice: RollbackChoice, now: datetime) -> 
         asked_at=now,
         person=person,
         derived=derived,
-        mine=tokens | ({caller.user_id} if caller.user_id else frozenset()),
+        mine=mine,
     )
 
 
@@ -418,30 +417,21 @@ def make_plan(*, selection: Selection, most: int) -> RollbackPlan:
     ids = changed.values_list("id", flat=True)[: most + len(behind)]
     rewritten, left = find_ends(ids=ids, selection=selection)
 
-    rows = Memory.objects.filter(pk__in=(*behind, *rewritten)).only(*memories.UNIQUE_COLUMNS)
-    ordered = tuple(rows.order_by("id"))
-    claims = {row.id: memories.claim_of(row=row) for row in ordered if row.id in behind}
-    rewrites = {
-        row.id: memories.claim_of(row=row, version=rewritten[row.id])
-        for row in ordered
-        if row.id in rewritten
-    }
+    claims, rewrites = (
+        memories.claims_of(ids=behind),
+        memories.claims_of(ids=rewritten, of=rewritten),
+    )
     taken = memories.Taken(wanted=(*claims.values(), *rewrites.values()), leaving=archived)
-    free = {id for id, keys in claims.items() if taken.take(memory_id=id, keys=keys)}
-    blocked = frozenset(behind.keys() - free)
-    for id in blocked:
-        rewritten.pop(id, None)
-        left.pop(id, None)
-    for id, keys in rewrites.items():
-        if id in rewritten and not taken.take(memory_id=id, keys=keys):
-            del rewritten[id]
-            left[id] = LeftReason.TWIN
+    blocked = behind.keys() - taken.take(claims=claims)
+    asked = {id: keys for id, keys in rewrites.items() if id not in blocked}
+    fitting = taken.take(claims=asked)
+    left = {id: why for id, why in left.items() if id not in blocked}
     return RollbackPlan(
         archived=frozenset(archived),
-        restored={id: successor for id, successor in behind.items() if id in free},
-        blocked=blocked,
-        rewritten=rewritten,
-        left=left,
+        restored={id: successor for id, successor in behind.items() if id not in blocked},
+        blocked=frozenset(blocked),
+        rewritten={id: rewritten[id] for id in fitting},
+        left=left | dict.fromkeys(asked.keys() - fitting, LeftReason.TWIN),
     )
 
 
@@ -470,41 +460,43 @@ def find_ends(
     The same statements for one memory as for many.
     """
     wanted = frozenset(ids)
-    judged = find_judgments(ids=wanted, selection=selection)
+    judged = _find_judgments(wanted, selection)
     changes = _list_changes(wanted, selection)
-    ends = {
-        id: find_end(changes=changes.get(id, ()), judgments=judged.get(id, ())) for id in wanted
-    }
-    numbers = {end for end in ends.values() if not isinstance(end, LeftReason)}
-    kept = MemoryVersion.objects.filter(memory__in=wanted, number__in=numbers)
-    kept = kept.annotate(is_same=Q(content=F("memory__content"))).order_by()
-    found = {(one.memory_id, one.number): one for one in kept}
-    rewritten: dict[UUID, MemoryVersion] = {}
+    numbers: dict[UUID, int] = {}
     left: dict[UUID, LeftReason] = {}
-    for row in Memory.objects.filter(pk__in=wanted).defer("content", "citation").order_by("id"):
-        end = ends[row.id]
+    for id in wanted:
+        end = find_end(changes=changes[id], judgments=judged[id])
         if isinstance(end, LeftReason):
-            left[row.id] = end
-            continue
-        version = found[row.id, end]
-        names = (name for name in versions.BROUGHT_BACK if name in version.fields)
-        if version.fields.get(memories.AUDIENCE) != str(row.audience):
-            left[row.id] = LeftReason.MOVED
-        elif version.is_same and all(getattr(row, one) == version.fields[one] for one in names):
-            left[row.id] = LeftReason.SAME
+            left[id] = end
         else:
-            rewritten[row.id] = version
-    return rewritten, left
+            numbers[id] = end
+    kept = MemoryVersion.objects.filter(memory__in=numbers, number__in=set(numbers.values()))
+    kept = kept.annotate(is_same=Q(content=F("memory__content"))).order_by()
+    found = {one.memory_id: one for one in kept if one.number == numbers[one.memory_id]}
+    rows = Memory.objects.filter(pk__in=numbers).defer("content", "citation").order_by("id")
+    left |= {row.id: why for row in rows if (why := _why_left(row, found[row.id]))}
+    return {id: version for id, version in found.items() if id not in left}, left
 
 
-def _list_changes(wanted: frozenset[UUID], selection: Selection) -> dict[UUID, list[VersionChange]]:
+def _why_left(row: Memory, version: Any) -> LeftReason | None:
+    """Return why a memory does not go back to a version, None where it does."""
+    if version.fields.get(memories.AUDIENCE) != str(row.audience):
+        return LeftReason.MOVED
+    names = (name for name in versions.BROUGHT_BACK if name in version.fields)
+    is_same = version.is_same and all(getattr(row, one) == version.fields[one] for one in names)
+    return LeftReason.SAME if is_same else None
+
+
+def _list_changes(
+    wanted: frozenset[UUID], selection: Selection
+) -> defaultdict[UUID, list[VersionChange]]:
     """Return the changes of memories that no rollback has taken back, the first one first."""
-    changes: dict[UUID, list[VersionChange]] = {}
+    changes: defaultdict[UUID, list[VersionChange]] = defaultdict(list)
     rows = versions_in_effect().filter(memory__in=wanted).annotate(is_theirs=selection.was_ended())
     columns = ("memory_id", "number", "changed_by", "changed_at", "is_theirs")
     for id, *change in rows.order_by("memory_id", "number").values_list(*columns):
         number, made_by, made_at, is_theirs = change
-        changes.setdefault(id, []).append((number, made_by, made_at, is_theirs))
+        changes[id].append((number, made_by, made_at, is_theirs))
     return changes
 
 
@@ -530,16 +522,15 @@ def find_end(
     return reason if first is None else first
 
 
-def find_judgments(
-    *, ids: Iterable[UUID], selection: Selection
-) -> Mapping[UUID, tuple[Judgment, ...]]:
+def _find_judgments(
+    wanted: frozenset[UUID], selection: Selection
+) -> defaultdict[UUID, list[Judgment]]:
     """Return by whom and when each memory was found right. In a unit.
 
     A verdict that a token gave counts as its holder's.
     """
-    names = {str(one): one for one in ids}
-    wanted = frozenset(names.values())
-    rows: list[tuple[UUID | None, UUID | None, datetime | None]] = []
+    names = {str(one): one for one in wanted}
+    rows: list[tuple[Any, Any, Any]] = []
     verdicts = selection.keeping_verdicts().filter(memory__in=wanted)
     decided = tuple(verdicts.values_list("memory_id", "decided_by", "decided_at"))
     holders = queries.holders(token_ids=frozenset(by for _, by, _ in decided))
@@ -548,16 +539,17 @@ def find_judgments(
         settled = selection.settlements().filter(**{f"{side}__in": wanted}, verdict__in=holds)
         rows.extend(settled.values_list(side, "settled_by", "settled_at"))
     said = selection.confirmations()
-    alone = said.filter(act=CONFIRMED, object_id__in=names)
-    told = alone.values_list("object_id", "actor_user", "created_at")
-    rows.extend((names[name], by, at) for name, by, at in told)
+    rows.extend(
+        said.filter(act=CONFIRMED, object_id__in=names)
+        .annotate(memory=Cast("object_id", UUIDField()))
+        .values_list("memory", "actor_user", "created_at")
+    )
     bulk = said.filter(act__in=BULK_CONFIRMED, details__confirmed__has_any_keys=sorted(names))
     for several, by, at in bulk.values_list("details__confirmed", "actor_user", "created_at"):
-        rows.extend((names[one], by, at) for one in several if one in names)
-    found: dict[UUID, tuple[Judgment, ...]] = {}
+        rows.extend((names[one], by, at) for one in names.keys() & several)
+    found: defaultdict[UUID, list[Judgment]] = defaultdict(list)
     for id, judge, judged_at in rows:
-        if id is not None and judge is not None and judged_at is not None:
-            found[id] = (*found.get(id, ()), (judge, judged_at))
+        found[id].append((judge, judged_at))
     return found
 
 

@@ -27,7 +27,7 @@ from memory.documents.actions.uploads import Upload, preview_import
 from memory.documents.models import ImportRow
 from memory.intake.actions import apply_decision
 from memory.intake.actions.revise import revise
-from memory.intake.integrate import Decision, Operation
+from memory.intake.integrate import Decision
 from memory.records.actions import confirm
 from memory.records.models import Conflict as Settled
 from memory.records.models import Memory, MemoryLink, ReviewVerdict
@@ -414,10 +414,8 @@ def test_undoing_leaves_replaced_what_somebody_has_added_again(
 
 def replace_by_the_gate(caller: Caller, old: MemoryView, now: datetime, until: datetime) -> float:
     """Let what was imported take the place of a memory; return the confidence it is left with."""
-    decision = Decision(
-        operation=Operation.UPDATE, target_id=old.id, link=LinkKind.SUPERSEDES, is_conflict=False,
-        reason="It replaces what was true.",
-    )  # fmt: skip
+    reason = "It replaces what was true."
+    decision = Decision(target_id=old.id, link=LinkKind.SUPERSEDES, reason=reason)
     with tenancy.unit():
         Memory.objects.filter(pk=old.id).update(valid_until=until)
         row, added = Memory.objects.get(pk=old.id), Memory.objects.get(content__contains="gate")

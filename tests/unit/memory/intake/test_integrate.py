@@ -1,4 +1,4 @@
-"""ADD, UPDATE, DELETE, NONE as a decision that prefers keeping both."""
+"""What a candidate does to what is known: a decision that prefers keeping both."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -10,13 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.intake import integrate
-from memory.intake.integrate import (
-    CandidateStatement,
-    Decision,
-    Operation,
-    Relation,
-    StoredStatement,
-)
+from memory.intake.integrate import CandidateStatement, Decision, Relation, StoredStatement
 from memory.taxonomy import Authority, LinkKind
 
 OLD = StoredStatement(
@@ -33,56 +27,58 @@ def _new(content: str, authority: Authority = Authority.AGENT) -> CandidateState
 
 
 @pytest.mark.parametrize(
-    ("content", "operation", "link"),
+    ("content", "link", "reason"),
     [
-        ("The API times out after 60 s.", Operation.ADD, LinkKind.CONTRADICTS),
-        ("The API now times out after 60 s.", Operation.UPDATE, LinkKind.SUPERSEDES),
-        ("The API no longer times out after 30 s.", Operation.DELETE, LinkKind.SUPERSEDES),
-        ("The API never times out after 30 s.", Operation.ADD, LinkKind.CONTRADICTS),
-        ("The API authenticates callers by token.", Operation.ADD, None),
+        ("The API times out after 60 s.", LinkKind.CONTRADICTS, "contradicts"),
+        ("The API now times out after 60 s.", LinkKind.SUPERSEDES, "replaces"),
+        ("The API no longer times out after 30 s.", LinkKind.SUPERSEDES, "takes back"),
+        ("The API never times out after 30 s.", LinkKind.CONTRADICTS, "contradicts"),
+        ("The API authenticates callers by token.", None, "Nothing known"),
     ],
 )
-def test_words_decide(content: str, operation: Operation, link: LinkKind | None) -> None:
+def test_words_decide(content: str, link: LinkKind | None, reason: str) -> None:
     decision = integrate.decide(candidate=_new(content), known=(OLD,))
 
-    assert (decision.operation, decision.link) == (operation, link)
-    assert decision.is_conflict == (link is LinkKind.CONTRADICTS)
+    assert (decision.link, reason in decision.reason) == (link, True)
+    assert (decision.cause is None) == (link is not LinkKind.CONTRADICTS)
 
 
 @pytest.mark.parametrize(
-    ("relation", "operation", "link"),
+    ("relation", "link"),
     [
-        (Relation.NEW, Operation.ADD, None),
-        (Relation.SAME, Operation.NONE, None),
-        (Relation.UPDATE, Operation.UPDATE, LinkKind.SUPERSEDES),
-        (Relation.RETRACT, Operation.DELETE, LinkKind.SUPERSEDES),
-        (Relation.CONTRADICT, Operation.ADD, LinkKind.CONTRADICTS),
-        (Relation.EXTEND, Operation.ADD, LinkKind.EXTEND),
-        (Relation.DERIVE, Operation.ADD, LinkKind.DERIVE),
+        (Relation.NEW, None),
+        (Relation.SAME, None),
+        (Relation.UPDATE, LinkKind.SUPERSEDES),
+        (Relation.RETRACT, LinkKind.SUPERSEDES),
+        (Relation.CONTRADICT, LinkKind.CONTRADICTS),
+        (Relation.EXTEND, LinkKind.EXTEND),
+        (Relation.DERIVE, LinkKind.DERIVE),
     ],
 )
-def test_a_judged_relation_is_followed(
-    relation: Relation, operation: Operation, link: LinkKind | None
-) -> None:
+def test_a_judged_relation_is_followed(relation: Relation, link: LinkKind | None) -> None:
     candidate = _new("The API times out after 60 s.")
 
     decision = integrate.decide(candidate=candidate, known=(replace(OLD, judged=relation),))
 
-    assert (decision.operation, decision.link) == (operation, link)
-    assert decision.target_id == (None if relation is Relation.NEW else OLD.id)
+    target = None if relation is Relation.NEW else OLD.id
+    assert (decision.link, decision.target_id) == (link, target)
 
 
 def test_a_person_replaces_what_an_agent_said_where_cosine_and_subject_are_shared() -> None:
     content = "The API times out after 60 s."
     person = _new(content, Authority.HUMAN)
 
-    assert integrate.decide(candidate=person, known=(OLD,)).operation is Operation.UPDATE
+    assert integrate.decide(candidate=person, known=(OLD,)).link is LinkKind.SUPERSEDES
     for far in (replace(OLD, cosine=0.74), replace(OLD, subjects=frozenset({"billing"}))):
         assert integrate.decide(candidate=_new(content), known=(far,)).target_id is None
 
 
 FILE: Final = Path("tests/support/contradictions.tsv")
-SAID: Final = {Operation.UPDATE: "update", Operation.DELETE: "retract"}
+SAID: Final = {
+    "It replaces what was true.": "update",
+    "It takes back what was true.": "retract",
+    "It contradicts what is known.": "contradict",
+}
 
 
 class Pair(NamedTuple):
@@ -112,8 +108,7 @@ def _decision(pair: Pair) -> Decision:
 
 
 def _said(decision: Decision) -> str:
-    conflict = "contradict" if decision.link is LinkKind.CONTRADICTS else "none"
-    return SAID.get(decision.operation, conflict)
+    return SAID.get(decision.reason, "none")
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.half}: {pair.older[:40]}")
@@ -148,4 +143,4 @@ def test_nobody_below_replaces_what_somebody_above_said(chosen: int, authority: 
 
     decision = integrate.decide(candidate=candidate, known=(taught,))
 
-    assert authority is Authority.HUMAN or decision.operation is Operation.ADD
+    assert authority is Authority.HUMAN or decision.link is not LinkKind.SUPERSEDES

@@ -1,27 +1,45 @@
 """Who may settle a conflict, and who may take that back."""
 
-from typing import Any
+from dataclasses import replace
+from uuid import UUID
 
 import pytest
 
-from memory.review.queries.conflicts import REOPEN, Bar, ConflictVerdict, find_bars
+from accounts.caller import Caller, Role, TokenScope
+from memory.records.models import Conflict, Memory
+from memory.review.queries.conflicts import REOPEN, Bar, ConflictVerdict, bars_of
 
-MEMBER = {"may_write": True, "decides": True, "is_steward": False}
-STEWARD = {**MEMBER, "is_steward": True}
-VIEWER = {**MEMBER, "may_write": False}
-AGENT = {**STEWARD, "decides": False}
+ME, OTHER = UUID(int=1), UUID(int=2)
+MEMBER = Caller(
+    user_id=ME,
+    organization_id=UUID(int=9),
+    organization_slug="acme",
+    schema_name="acme",
+    role=Role.MEMBER,
+    scopes=frozenset(TokenScope),
+    bound_projects=None,
+    source_interface="web",
+)
+STEWARD = replace(MEMBER, role=Role.STEWARD)
+VIEWER = replace(MEMBER, role=Role.VIEWER)
+AGENT = replace(STEWARD, token_id=UUID(int=8), scopes=frozenset({TokenScope.WRITE}))
 EVERY = tuple(ConflictVerdict)
 
 
 def bars(
-    decider: dict[str, bool], older: bool = False, newer: bool = False, *, note: int | None = None,
+    decider: Caller, older: bool = False, newer: bool = False, *, note: int | None = None,
     is_open: bool = True, settled_it: bool | None = None,
 ) -> dict[str, Bar]:  # fmt: skip
     """Return what keeps somebody from what; `note`: which of the two is personal."""
-    pair: dict[str, Any] = {"wrote": (older, newer), "personal": (note == 0, note == 1)}
-    return find_bars(
-        **decider, **pair, is_same_audience=note is None, is_open=is_open, settled_it=settled_it
+    authors = (ME if mine else OTHER for mine in (older, newer))
+    sides = tuple(
+        Memory(author_user=author, scope="personal" if place == note else "project")
+        for place, author in enumerate(authors)
     )
+    sides[0].status = "active" if is_open else "archived"
+    row = Conflict(verdict="" if settled_it is None else "both")
+    row.settled_by = ME if settled_it else OTHER
+    return bars_of(caller=decider, row=row, sides=(sides[0], sides[1]))
 
 
 @pytest.mark.parametrize(
@@ -63,6 +81,6 @@ def test_each_verdict_that_may_not_be_given_says_why() -> None:
     ],
 )
 def test_a_settlement_is_taken_back_by_who_made_it_or_a_steward(
-    decider: dict[str, bool], settled_it: bool | None, why: Bar
+    decider: Caller, settled_it: bool | None, why: Bar
 ) -> None:
     assert bars(decider, settled_it=settled_it)[REOPEN] is why
