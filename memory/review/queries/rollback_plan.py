@@ -460,7 +460,7 @@ def find_ends(
     The same statements for one memory as for many.
     """
     wanted = frozenset(ids)
-    judged = _find_judgments(wanted, selection)
+    judged = find_judgments(ids=wanted, selection=selection)
     changes = _list_changes(wanted, selection)
     numbers: dict[UUID, int] = {}
     left: dict[UUID, LeftReason] = {}
@@ -522,14 +522,15 @@ def find_end(
     return reason if first is None else first
 
 
-def _find_judgments(
-    wanted: frozenset[UUID], selection: Selection
+def find_judgments(
+    *, ids: Iterable[UUID], selection: Selection
 ) -> defaultdict[UUID, list[Judgment]]:
     """Return by whom and when each memory was found right. In a unit.
 
     A verdict that a token gave counts as its holder's.
     """
-    names = {str(one): one for one in wanted}
+    names = {str(one): one for one in ids}
+    wanted = frozenset(names.values())
     rows: list[tuple[Any, Any, Any]] = []
     verdicts = selection.keeping_verdicts().filter(memory__in=wanted)
     decided = tuple(verdicts.values_list("memory_id", "decided_by", "decided_at"))
