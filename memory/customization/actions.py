@@ -17,21 +17,11 @@ from accounts.caller import Caller
 from accounts.errors import NotFound, wrong_field
 from accounts.messages import message
 from memory import sql_queries
-from memory.customization import custom_type_rules, style
+from memory.customization import custom_type_rules, queries, style
 from memory.customization import phases as phase_rules
 from memory.customization.models import Definition
 from memory.customization.phases import OnComplete, Transition
-from memory.customization.queries import (
-    ON_COMPLETE,
-    RELAYS,
-    TYPE_ROWS,
-    TYPES,
-    Kind,
-    MethodologyView,
-    find_style,
-    own_methodology,
-    to_style,
-)
+from memory.customization.queries import Kind, MethodologyView
 from memory.customization.style import NewStyle, Style
 from memory.taxonomy import Scope
 from memory.text.text import check_text
@@ -74,42 +64,32 @@ def define_methodology(
         written |= {f"/types/{place}/name": one.name, f"/types/{place}/says": one.says}
     free_texts.check(texts=written)
     _check_relays(course.relays, custom_type_rules.checked(types=course.types))
+    body = {
+        "phases": {key: phase.value for key, phase in checked.items()},
+        queries.RELAYS: [
+            {"from": one.before, "to": one.after, "types": sorted(map(str, one.types))}
+            for one in course.relays
+        ],
+        queries.ON_COMPLETE: [one.value for one in course.on_complete],
+        queries.TYPES: queries.TYPE_ROWS.dump_python(course.types, mode="json"),
+    }
+    row = Definition(
+        audience=caller.organization_id,
+        kind=Kind.METHODOLOGY,
+        name=name,
+        body=body,
+        defined_by=caller.user_id,
+        defined_at=now,
+    )
+    full = message(
+        "An organization has at most {most} methodologies of its own.", most=MOST_METHODOLOGIES
+    )
     with tenancy.unit():
-        sql_queries.hold_path(
-            audience=caller.organization_id, project_id=None, path=Kind.METHODOLOGY
-        )
-        others = tuple(_own_methodologies(caller).exclude(name=name))
-        if len(others) >= MOST_METHODOLOGIES:
-            raise wrong_field(
-                pointer="/name",
-                detail=message(
-                    "An organization has at most {most} methodologies of its own.",
-                    most=MOST_METHODOLOGIES,
-                ),
-                hint="Remove one first.",
-                code="too_many",
-            )
-        _check_free(course.types, others)
-        row, _ = Definition.objects.update_or_create(
-            audience=caller.organization_id,
-            kind=Kind.METHODOLOGY,
-            name=name,
-            defaults={
-                "body": {
-                    "phases": {key: phase.value for key, phase in checked.items()},
-                    RELAYS: [
-                        {"from": one.before, "to": one.after, "types": sorted(map(str, one.types))}
-                        for one in course.relays
-                    ],
-                    ON_COMPLETE: [one.value for one in course.on_complete],
-                    TYPES: TYPE_ROWS.dump_python(course.types, mode="json"),
-                },
-                "defined_by": caller.user_id,
-                "defined_at": now,
-            },
-        )
+        others = _hold_others(row, MOST_METHODOLOGIES, full)
+        _check_free(course.types, tuple(others))
+        put = _put(row)
         _record(caller, "methodology_defined", name)
-    return own_methodology(row=row)
+    return queries.own_methodology(row=put)
 
 
 def remove_methodology(*, caller: Caller, name: str) -> None:
@@ -174,6 +154,30 @@ def _check_relays(
             )
 
 
+def _hold_others(row: Definition, most: int, full: str) -> QuerySet[Definition]:
+    """Let nobody else define one of a kind for an audience, and return the others there are.
+
+    Raises InvalidInput where there is no room for one more.
+    """
+    sql_queries.hold_path(audience=row.audience, project_id=None, path=row.kind)
+    others = Definition.objects.filter(audience=row.audience, kind=row.kind).exclude(name=row.name)
+    if others.count() >= most:
+        raise wrong_field(pointer="/name", detail=full, hint="Remove one first.", code="too_many")
+    return others
+
+
+def _put(row: Definition) -> Definition:
+    """Store a definition, in the place of one of that name where there is one; return it."""
+    defined = ("body", "is_default", "defined_by", "defined_at")
+    put, _ = Definition.objects.update_or_create(
+        audience=row.audience,
+        kind=row.kind,
+        name=row.name,
+        defaults={name: getattr(row, name) for name in defined},
+    )
+    return put
+
+
 def _record(caller: Caller, act: str, object_id: str) -> None:
     """Append to the audit log what was done to a definition, a `style_…` or `methodology_…`."""
     audit.append(
@@ -192,7 +196,7 @@ def _check_free(
     types: tuple[custom_type_rules.OwnType, ...], others: tuple[Definition, ...]
 ) -> None:
     """Check that no other methodology has a type of that name: one word, one thing."""
-    taken = {kept["name"]: row.name for row in others for kept in row.body.get(TYPES, ())}
+    taken = {kept["name"]: row.name for row in others for kept in row.body.get(queries.TYPES, ())}
     for place, one in enumerate(types):
         if one.name in taken:
             raise wrong_field(
@@ -214,42 +218,29 @@ def put_style(*, caller: Caller, new: NewStyle, now: datetime) -> Style:
     audience = _style_audience(caller, new.scope)
     topics = {f"/topics/{place}": topic for place, topic in enumerate(new.topics)}
     free_texts.check(texts={"/name": new.name, "/text": new.text, **topics})
+    row = Definition(
+        audience=audience,
+        kind=Kind.STYLE,
+        name=new.name,
+        body={"text": new.text, "topics": [*new.topics], "interfaces": [*new.interfaces]},
+        is_default=new.is_default,
+        defined_by=caller.user_id,
+        defined_at=now,
+    )
+    full = message("There is room for {most} styles.", most=MOST_STYLES)
     with tenancy.unit():
-        sql_queries.hold_path(audience=audience, project_id=None, path=Kind.STYLE)
-        others = Definition.objects.filter(audience=audience, kind=Kind.STYLE)
-        others = others.exclude(name=new.name)
-        if others.count() >= MOST_STYLES:
-            raise wrong_field(
-                pointer="/name",
-                detail=message("There is room for {most} styles.", most=MOST_STYLES),
-                hint="Remove one first.",
-                code="too_many",
-            )
+        others = _hold_others(row, MOST_STYLES, full)
         if new.is_default:
             others.filter(is_default=True).update(is_default=False)
-        row, _ = Definition.objects.update_or_create(
-            audience=audience,
-            kind=Kind.STYLE,
-            name=new.name,
-            defaults={
-                "body": {
-                    "text": new.text,
-                    "topics": list(new.topics),
-                    "interfaces": list(new.interfaces),
-                },
-                "is_default": new.is_default,
-                "defined_by": caller.user_id,
-                "defined_at": now,
-            },
-        )
-        _record(caller, "style_defined", str(row.id))
-    return to_style(row=row, caller=caller)
+        put = _put(row)
+        _record(caller, "style_defined", str(put.id))
+    return queries.to_style(row=put, caller=caller)
 
 
 def remove_style(*, caller: Caller, style_id: UUID) -> None:
     """Remove a style. Raises NotFound, RoleNotSufficient, NotBoundToProject."""
     with tenancy.unit():
-        _style_audience(caller, find_style(caller=caller, style_id=style_id).scope)
+        _style_audience(caller, queries.find_style(caller=caller, style_id=style_id).scope)
         Definition.objects.filter(pk=style_id).delete()
         _record(caller, "style_removed", str(style_id))
 

@@ -234,10 +234,8 @@ def named_phase(
     if name is None:
         return None
     phases = known[methodology or NATIVE]
-    if name in phases:
-        return phases[name]
-    if name in set(Phase):
-        return Phase(name)
+    if found := phase_of(methodology=methodology or NATIVE, name=name, own=own):
+        return found
     raise _unknown("/phase", name, (*phases, *(item for item in Phase if item not in phases)))
 
 

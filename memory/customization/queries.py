@@ -20,18 +20,10 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import NotFound, wrong_field
 from accounts.messages import message
-from memory.customization import custom_type_rules, style
+from memory.customization import custom_type_rules, phases, style
 from memory.customization.custom_type_rules import OwnType
 from memory.customization.models import Definition
-from memory.customization.phases import (
-    METHODOLOGIES,
-    NATIVE,
-    NATIVE_TRANSITIONS,
-    Methodology,
-    OnComplete,
-    Phase,
-    Transition,
-)
+from memory.customization.phases import Methodology, OnComplete, Phase, Transition
 from memory.customization.style import Composed, Style
 from memory.taxonomy import MemoryType, Scope
 from teams import trust
@@ -100,14 +92,10 @@ def list_methodologies(*, caller: Caller) -> tuple[MethodologyView, ...]:
     with tenancy.unit():
         rows = list_definitions(caller=caller, kind=Kind.METHODOLOGY).order_by("name", "id")
         own = {row.name: own_methodology(row=row) for row in rows}
+    relays = {phases.NATIVE: phases.NATIVE_TRANSITIONS}
     shipped = {
-        name: MethodologyView(
-            name=name,
-            phases=phases,
-            is_own=False,
-            relays=NATIVE_TRANSITIONS if name == NATIVE else (),
-        )
-        for name, phases in METHODOLOGIES.items()
+        name: MethodologyView(name=name, phases=named, is_own=False, relays=relays.get(name, ()))
+        for name, named in phases.METHODOLOGIES.items()
     }
     return tuple(sorted({**shipped, **own}.values(), key=lambda view: view.name))
 

@@ -46,21 +46,8 @@ FITS: Final = {  # by whether a style is for the topic, and for the tool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Style:
-    """A way to write answers: `text` says how, the contexts where; personal ones are a person's."""
-
-    id: UUID
-    name: str
-    scope: Scope
-    text: str
-    topics: tuple[str, ...]
-    interfaces: tuple[str, ...]
-    is_default: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NewStyle:
-    """A style as somebody defines it."""
+    """A way to write answers: `text` says how, the contexts where; personal ones are a person's."""
 
     name: str
     text: str
@@ -68,6 +55,13 @@ class NewStyle:
     topics: tuple[str, ...] = ()
     interfaces: tuple[str, ...] = ()
     is_default: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Style(NewStyle):
+    """A style that was defined."""
+
+    id: UUID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +152,7 @@ def _fitting(style: Style, wanted: str, interface: str) -> Composed | None:
 def _rank(found: Composed) -> tuple[int, int, bool, str, str]:
     style = found.style
     words = len(_words(found.topic).split())
-    is_shared = style.scope is not Scope.PERSONAL
+    is_shared = style.scope != Scope.PERSONAL
     return tuple(Fit).index(found.fit), -words, is_shared, style.name, str(style.id)
 
 

@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 
 from accounts import tenancy
 from accounts.caller import Caller, Role
+from memory.intake.actions.remember import Outcome
 from memory.intake.actions.revise import revise
 from memory.records.models import Conflict, Memory, ReviewVerdict
 from memory.records.queries.views import MemoryView
@@ -40,10 +41,16 @@ class World:
         """Somebody else who decides: neither who rolls back nor who wrote."""
         return replace(self.owner, user_id=UUID(int=9), role=Role.STEWARD)
 
+    def sent(self, content: str, by: Caller | None = None, **given: Any) -> Outcome:
+        """Send a candidate of the project through the door."""
+        given = {"project": self.store, "at": self.now, **given}
+        return memories.sent(by or self.owner, given.pop("at"), content, **given)
+
     def stored(self, content: str, by: Caller | None = None, **given: Any) -> MemoryView:
         """Store a memory of the project."""
-        given = {"project": self.store, "at": self.now, **given}
-        return memories.stored(by or self.owner, given.pop("at"), content, **given)
+        memory = self.sent(content, by, **given).memory
+        assert memory is not None
+        return memory
 
     def theirs(self, content: str, **given: Any) -> MemoryView:
         """Store a memory of the member."""

@@ -29,15 +29,7 @@ from accounts.errors import Conflict as Changed
 from memory.intake import integrate, queries
 from memory.intake.actions import similar_memories
 from memory.intake.actions.candidate import Placement
-from memory.intake.integrate import (
-    SUPERSEDED_CONFIDENCE,
-    CandidateStatement,
-    Cause,
-    Decision,
-    Judged,
-    StoredStatement,
-    Thresholds,
-)
+from memory.intake.integrate import Decision, Judged, StoredStatement
 from memory.intake.models import ActionLog
 from memory.records import assertions, versions, writes
 from memory.records.actions import count_restatement, read_field
@@ -108,7 +100,7 @@ def retire(
     before = lowered(row=old)
     old.status = Status.SUPERSEDED.value
     old.superseded_by_id = successor.id
-    old.confidence = min(old.confidence, SUPERSEDED_CONFIDENCE)
+    old.confidence = min(old.confidence, integrate.SUPERSEDED_CONFIDENCE)
     old.valid_until = max(old.valid_from, successor.valid_from)
     old.archived_reason = str(reason)[:200]
     writes.save(row=old, fields=RETIRED, now=now)
@@ -264,7 +256,7 @@ class ReplacementShare:
 
 def comparable(
     *, row: Memory
-) -> tuple[CandidateStatement, tuple[StoredStatement, ...], float] | None:
+) -> tuple[integrate.CandidateStatement, tuple[StoredStatement, ...], float] | None:
     """Return a memory as integration sees it, what it meets, and the least cosine of a conflict.
 
     None for one without a vector or neighbors. In a unit.
@@ -333,7 +325,7 @@ def _find_near(
 
 
 def _compared_with(
-    row: Memory, near: tuple[StoredStatement, ...], thresholds: Thresholds
+    row: Memory, near: tuple[StoredStatement, ...], thresholds: integrate.Thresholds
 ) -> tuple[StoredStatement, ...]:
     """Return what a memory is compared with; only a changed one with what came later."""
     least = min(thresholds.near_duplicate_cosine, thresholds.conflict_cosine)
@@ -346,11 +338,13 @@ def _compared_with(
     )
 
 
-def _statement(row: Memory, own: StoredStatement, share: ReplacementShare) -> CandidateStatement:
+def _statement(
+    row: Memory, own: StoredStatement, share: ReplacementShare
+) -> integrate.CandidateStatement:
     authority, last = Authority(row.authority), _last_change(row)
     # what an agent changed last has at most an agent's word
     is_agents = last is not None and (last.changed_by is None or last.changed_agent != "")
-    return CandidateStatement(
+    return integrate.CandidateStatement(
         content=row.content,
         authority=max(authority, Authority.AGENT) if is_agents else authority,
         subjects=own.subjects,
@@ -398,7 +392,7 @@ def _replace_or_oppose(
     """Carry out a decision about a held memory; return as `_integrate`, None where nothing is."""
     old = _hold_target(row, decision)
     carry_out(caller=_author(row), row=row, old=old, decision=decision, now=now)
-    if old is None or decision.link is None or decision.cause is Cause.ELSEWHERE:
+    if old is None or decision.link is None or decision.cause is integrate.Cause.ELSEWHERE:
         return None  # of a conflict that fewer people see, no log of others hints at it
     verb = VERBS.get(decision.link, "extended")
     if decision.link is LinkKind.SUPERSEDES:
@@ -417,7 +411,7 @@ def _replace_or_oppose(
 
 
 def _find_twin(
-    row: Memory, known: tuple[StoredStatement, ...], thresholds: Thresholds
+    row: Memory, known: tuple[StoredStatement, ...], thresholds: integrate.Thresholds
 ) -> UUID | None:
     """Return the sound memory that says the same, for one that nobody would miss beside it."""
     if any((row.external_id, row.pinned, row.version > 1, row.needs_review)):

@@ -5,7 +5,7 @@ Everything here happens before a memory exists. A candidate that is refused leav
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
@@ -39,8 +39,13 @@ from teams.models import Project, Team, TeamMember
 MAY_WRITE_FOR_ALL: Final = frozenset({Role.OWNER, Role.ADMIN, Role.STEWARD})
 ALONE: Final = integrate.Neighborhood()
 USUAL: Final = integrate.Thresholds()
-ORIGIN: Final = (
-    "source", "source_uri", "source_hash", "source_line", "commit_sha", "taint_reason",
+SAME: Final = (  # what a row has as a candidate has it, whoever says it again
+    "content", "source", "type", "external_id", "scope", "attributes", "pinned",
+)  # fmt: skip
+TAKEN_OVER: Final = (  # what a row is given of its candidate as it is
+    "content", "external_id", "reach", "phase", "methodology", "pinned", "event_at", "session_id",
+    "needs_review", "source", "source_uri", "source_hash", "source_line", "commit_sha",
+    "taint_reason",
 )  # fmt: skip
 
 
@@ -99,6 +104,15 @@ def check_candidate(*, caller: Caller, new: validation.NewMemory) -> CheckedCand
         content_hash=texts.content_hash(content=new.content),
         findings=scanner.find_secrets(text=new.content),
     )
+
+
+def of_row(*, row: Memory, **changes: Any) -> validation.NewMemory:
+    """Return the candidate that would say what a memory says, but for some changes."""
+    given: dict[str, Any] = {name: getattr(row, name) for name in SAME} | {
+        name: tuple(getattr(row, name)) for name in validation.LISTS
+    }
+    given["project"] = None if row.project_id is None else str(row.project_id)
+    return validation.NewMemory(**{**given, **changes})
 
 
 def gate(
@@ -226,9 +240,7 @@ def new_row(
     source = source_row(source=Source(new.source))
     row = Memory(
         project=placement.project,
-        external_id=new.external_id,
         type=seen.type.value,
-        content=new.content,
         citation=seen.citation,
         content_hash=checked.content_hash,
         tags=list(dict.fromkeys(new.tags)),
@@ -239,28 +251,21 @@ def new_row(
         scope=placement.scope.value,
         audience=placement.audience,
         team_id=placement.team_id,
-        reach=new.reach,
-        phase=new.phase,
-        methodology=new.methodology,
         confidence=confidence,
         authority=source.authority,
         importance=value,
         surprise=surprise,
         tier=formulas.tier(importance=value).value,
         governance=seen.governance,
-        pinned=new.pinned,
         decay_half_life_days=type_row(type=seen.type).half_life_days,
-        event_at=new.event_at,
         created_at=now,
         updated_at=now,
         valid_from=new.event_at or now,
-        needs_review=new.needs_review,
-        session_id=new.session_id,
         provenance_sessions=[] if new.session_id is None else [new.session_id],
         source_interface=caller.source_interface,
         author_user=caller.user_id,
         author_agent=caller.agent,
-        **{name: getattr(new, name) for name in ORIGIN},
+        **{name: getattr(new, name) for name in TAKEN_OVER},
     )
     row.names = seen.names
     row.names_version = names.VERSION

@@ -147,26 +147,11 @@ def _check_changed(
     caller: Caller, row: Memory, changes: Mapping[str, Any]
 ) -> candidate.CheckedCandidate:
     """Check a memory as it would be with some changes. Raises as `revise`."""
-    sent = validation.NewMemory(
-        content=row.content,
-        source=row.source,
-        type=row.type,
-        project=str(row.project_id) if row.project_id else None,
-        external_id=row.external_id,
-        tags=tuple(row.tags),
-        related_files=tuple(row.related_files),
-        related_modules=tuple(row.related_modules),
-        scope=row.scope,
-        attributes=row.attributes,
-        pinned=row.pinned,
-    )
     given = {key: value for key, value in changes.items() if key != "reason"}
     if given.get("scope", row.scope) == Scope.TEAM:
         given.setdefault("team", _team_of(row))
-    for name in ("tags", "related_files", "related_modules"):
-        if name in given:
-            given[name] = tuple(given[name])
-    changed = replace(sent, **given)
+    given |= {name: tuple(given[name]) for name in given.keys() & validation.LISTS.keys()}
+    changed = candidate.of_row(row=row, **given)
     called = custom_type_rules.named(tags=changed.tags)
     checked = candidate.check_candidate(caller=caller, new=replace(changed, own_type=called))
     result = candidate.gate(checked=checked)

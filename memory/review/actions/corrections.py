@@ -11,7 +11,7 @@ from accounts.errors import InvalidInput, wrong_field
 from accounts.messages import message
 from memory.customization import custom_type_rules
 from memory.errors import RefusedByGate
-from memory.intake.actions import apply_decision, remember, revise
+from memory.intake.actions import apply_decision, candidate, remember, revise
 from memory.intake.integrate import SUPERSEDED_CONFIDENCE
 from memory.intake.validation import NewMemory
 from memory.records import actions, protection, writes
@@ -144,20 +144,12 @@ def make_successor(*, caller: Caller, old: Memory, content: str) -> NewMemory:
     It still waits for review where an agent corrects what waits.
     """
     source = Source.USER_TAUGHT if is_person(caller=caller) else Source.AGENT_EXPLICIT
-    return NewMemory(
+    return candidate.of_row(
+        row=old,
         content=content,
         source=source.value,
-        type=old.type,
-        project=str(old.project_id) if old.project_id else None,
-        external_id=old.external_id,
-        tags=tuple(old.tags),
         own_type=custom_type_rules.named(tags=old.tags),
-        related_files=tuple(old.related_files),
-        related_modules=tuple(old.related_modules),
-        scope=old.scope,
         team=str(old.team_id) if old.team_id else None,
-        attributes=old.attributes,
-        pinned=old.pinned,
         reach=old.reach,
         phase=old.phase,
         methodology=old.methodology,

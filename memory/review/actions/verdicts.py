@@ -19,16 +19,7 @@ from memory.intake.actions import apply_decision
 from memory.intake.integrate import SUPERSEDED_CONFIDENCE
 from memory.intake.validation import LISTS
 from memory.records import actions, protection, writes
-from memory.records.actions import (
-    TAKEN,
-    DecidedMemory,
-    Traces,
-    Verb,
-    VerbDetails,
-    check_may_approve,
-    lock_waiting,
-    record_verdict,
-)
+from memory.records.actions import DecidedMemory, Traces, Verb, VerbDetails
 from memory.records.models import Memory, MemoryLink
 from memory.records.queries import memories, pending, views
 from memory.taxonomy import LinkKind, MemoryType, Scope, Status, Verdict, governance_of
@@ -101,7 +92,7 @@ def merge(*, caller: Caller, memory_id: UUID, into: UUID, now: datetime) -> Deci
     with tenancy.unit():
         for one in sorted({memory_id, into}):  # two merges never wait for each other
             memories.lock_memory(caller=caller, memory_id=one)
-        row = lock_waiting(caller=caller, memory_id=memory_id)
+        row = actions.lock_waiting(caller=caller, memory_id=memory_id)
         other = memories.lock_memory(caller=caller, memory_id=into)
         _check_may_merge(caller, row, other)
         traces = Traces()
@@ -124,7 +115,9 @@ def merge(*, caller: Caller, memory_id: UUID, into: UUID, now: datetime) -> Deci
         )
         traces.links += [link.pk] if is_new else []
         writes.announce(caller=caller, kind="memory.merged", rows=(row, other))
-        made = record_verdict(caller=caller, row=row, verdict=Verdict.MERGE, traces=traces, now=now)
+        made = actions.record_verdict(
+            caller=caller, row=row, verdict=Verdict.MERGE, traces=traces, now=now
+        )
         details = {"into": str(into)}
         writes.record(caller=caller, act="memory.merged", memory_id=memory_id, details=details)
         view = views.to_view(memories.lock_memory(caller=caller, memory_id=other.id), now=now)
@@ -157,12 +150,12 @@ def unlink(*, caller: Caller, memory_id: UUID, edge: MemoryEdge, now: datetime) 
         both = {"older": held[ends[1]], "newer": held[ends[0]]}
         side, audience = writes.find_narrower_side(**both, otherwise=caller.user_id)
         said = views.content_hashes(rows=tuple(held.values()))
-        made = record_verdict(
+        made = actions.record_verdict(
             caller=caller,
             row=side,
             verdict=Verdict.UNLINK,
             now=now,
-            extra={TAKEN: taken, views.SAID: said},
+            extra={actions.TAKEN: taken, views.SAID: said},
         )
         details = {"link": edge.kind.value}
         if not writes.have_different_audiences(**both):
@@ -186,25 +179,29 @@ def _decide(
 
 
 def _keep(caller: Caller, memory_id: UUID, _details: VerbDetails, now: datetime) -> DecidedMemory:
-    row = lock_waiting(caller=caller, memory_id=memory_id)
+    row = actions.lock_waiting(caller=caller, memory_id=memory_id)
     return actions.approve(caller=caller, row=row, now=now)
 
 
 def _reject(caller: Caller, memory_id: UUID, details: VerbDetails, now: datetime) -> DecidedMemory:
     traces = Traces()
-    row = lock_waiting(caller=caller, memory_id=memory_id)
+    row = actions.lock_waiting(caller=caller, memory_id=memory_id)
     traces.keep(row)
     reason = details.reason or REJECTED
     view = actions.archive_row(caller=caller, row=row, reason=reason, now=now)
-    made = record_verdict(caller=caller, row=row, verdict=Verdict.REJECT, traces=traces, now=now)
+    made = actions.record_verdict(
+        caller=caller, row=row, verdict=Verdict.REJECT, traces=traces, now=now
+    )
     return DecidedMemory(memory=view, verdict=Verdict.REJECT, review_id=made)
 
 
 def _snooze(caller: Caller, memory_id: UUID, details: VerbDetails, now: datetime) -> DecidedMemory:
     until = details.until or now
     check_until(until=until, now=now)
-    row = lock_waiting(caller=caller, memory_id=memory_id)
-    made = record_verdict(caller=caller, row=row, verdict=Verdict.SNOOZE, now=now, until=until)
+    row = actions.lock_waiting(caller=caller, memory_id=memory_id)
+    made = actions.record_verdict(
+        caller=caller, row=row, verdict=Verdict.SNOOZE, now=now, until=until
+    )
     view = views.to_view(row, now=now)
     return DecidedMemory(memory=view, verdict=Verdict.SNOOZE, review_id=made)
 
@@ -228,7 +225,7 @@ def _check_may_merge(caller: Caller, row: Memory, other: Memory) -> None:
         )
     if row.scope != Scope.PERSONAL:
         require(caller=caller, act=Act.MERGE)
-    check_may_approve(caller=caller, row=row)
+    actions.check_may_approve(caller=caller, row=row)
     protection.check_active(row=other)
     protection.check_agent_may_forget(caller=caller, row=row)
     protection.check_agent_may_change(caller=caller, row=other)

@@ -32,26 +32,27 @@ def _pack(caller: Caller, now: datetime, **given: Any) -> Context:
     return context(caller=caller, request=request, now=now)
 
 
-def test_contexts_go_by_the_organizations_own_names(
+def test_contexts_go_by_the_organizations_own_names_which_cover_ours(
     caller: Caller, member_caller: Caller, store: str, now: datetime
 ) -> None:
     define_methodology(caller=caller, name="kanban", phases=KANBAN, now=now)
+    define_methodology(caller=caller, name="native", phases={"coding": "reflect"}, now=now)
 
     packed = _pack(member_caller, now, methodology="kanban", phase="ready")
 
     assert (packed.phase, packed.budget_tokens) == (Phase.DEFINE, 2500)
-
-
-def test_an_own_one_covers_ours_of_the_same_name(caller: Caller, store: str, now: datetime) -> None:
-    define_methodology(caller=caller, name="native", phases={"coding": "reflect"}, now=now)
-
     assert _pack(caller, now, phase="coding").phase is Phase.REFLECT
 
 
-def test_one_is_defined_anew_and_removed(caller: Caller, store: str, now: datetime) -> None:
+def test_one_is_defined_anew_and_removed_and_there_is_room_for_so_many(
+    caller: Caller, store: str, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(actions, "MOST_METHODOLOGIES", 1)
     define_methodology(caller=caller, name="kanban", phases=KANBAN, now=now)
     define_methodology(caller=caller, name="kanban", phases={"doing": "refine"}, now=now)
     found = {view.name: view for view in list_methodologies(caller=caller)}
+    with pytest.raises(InvalidInput):
+        define_methodology(caller=caller, name="one-more", phases=KANBAN, now=now)
 
     remove_methodology(caller=caller, name="kanban")
 
@@ -76,17 +77,6 @@ def test_what_is_no_methodology_is_refused(caller: Caller, store: str, now: date
             define_methodology(caller=caller, name=name, phases=phases, now=now)
         assert refused.value.errors[0].pointer == pointer
     assert own_methodologies(caller=caller) == {}
-
-
-def test_there_is_room_for_so_many(
-    caller: Caller, store: str, now: datetime, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(actions, "MOST_METHODOLOGIES", 2)
-    for number in range(2):
-        define_methodology(caller=caller, name=f"way-{number}", phases=KANBAN, now=now)
-
-    with pytest.raises(InvalidInput):
-        define_methodology(caller=caller, name="one-more", phases=KANBAN, now=now)
 
 
 def test_members_and_bound_tokens_do_not_define_them(

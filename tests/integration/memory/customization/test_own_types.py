@@ -60,12 +60,15 @@ def listed(world: World, *types: str, project: str = "store") -> list[MemoryView
     return list(page.items)
 
 
-def test_a_memory_has_base_and_own_type(scrum: World) -> None:
-    one = story(scrum, tags=("cart",))
+def test_a_memory_has_base_and_own_type_whose_mark_is_no_tag(scrum: World) -> None:
+    tags = tuple(f"t{number:02}" for number in range(64))
+    one = story(scrum, tags=tags)
 
     assert (one.type, one.own_type) == ("requirement", "user-story")
-    assert (one.tags, one.methodology, one.governance) == (("cart",), "scrum", 2)
+    assert (one.tags, one.methodology, one.governance) == (tags, "scrum", 2)
     assert memories.get(caller=scrum.owner, memory_id=one.id, now=scrum.now).own_type == STORY.name
+    with pytest.raises(InvalidInput):
+        story(scrum, CARTS, tags=(*tags, "one more"))
 
 
 def test_lists_are_narrowed_to_type_and_base(scrum: World) -> None:
@@ -79,17 +82,11 @@ def test_lists_are_narrowed_to_type_and_base(scrum: World) -> None:
         (("user-story", "risk"), {REDIS, PARSER}),
         (("user-story", "gotcha"), {REDIS, PARSER}),
     ):
-        assert {one.content for one in listed(scrum, *types)} == expected
-
-
-def test_a_list_looks_for_marks_only_where_one_is_named(scrum: World) -> None:
-    for type, looks in (("requirement", False), ("user-story", True)):
         with CaptureQueriesContext(connection) as asked:
-            memories.count(
-                caller=scrum.owner, filters=Filters(project="store", types=(type, "fact"))
-            )
-
-        assert any('"tags" &&' in one["sql"] for one in asked.captured_queries) is looks
+            assert {one.content for one in listed(scrum, *types)} == expected
+        # marks are looked for only where one is named
+        looks = any('"tags" &&' in one["sql"] for one in asked.captured_queries)
+        assert looks is (types != ("requirement",))
 
 
 def test_searches_are_narrowed_to_one(scrum: World) -> None:
@@ -141,16 +138,6 @@ def test_marks_are_not_set_by_hand(scrum: World) -> None:
     (changed,) = listed(scrum, "fact")
     assert (fact.type, fact.own_type, fact.tags) == ("fact", "", ("a",))
     assert (changed.own_type, changed.tags) == ("", ("b",))
-
-
-def test_the_mark_does_not_count_as_a_tag(scrum: World) -> None:
-    tags = tuple(f"t{number}" for number in range(64))
-
-    one = story(scrum, tags=tags)
-
-    assert (one.own_type, len(one.tags)) == ("user-story", 64)
-    with pytest.raises(InvalidInput):
-        story(scrum, CARTS, tags=(*tags, "one more"))
 
 
 def test_a_correction_keeps_it_and_it_outlives_its_methodology(scrum: World) -> None:

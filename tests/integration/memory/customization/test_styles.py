@@ -16,11 +16,10 @@ from accounts.errors import InvalidInput, NotFound, RoleNotSufficient
 from memory.customization import actions
 from memory.customization.actions import put_style, remove_style
 from memory.customization.models import Definition
-from memory.customization.queries import choose_style, list_styles, own_methodologies
+from memory.customization.queries import choose_style, list_styles
 from memory.customization.style import Fit, NewStyle, Style
 from memory.search.context import Context, ContextRequest, context
 from memory.search.request import SearchRequest
-from memory.taxonomy import Scope
 from teams.errors import NotBoundToProject
 from tests.support.memories import as_agent
 
@@ -63,26 +62,24 @@ def test_personal_styles_may_share_names(caller: Caller, store: str, now: dateti
     assert found.fit is Fit.TOPIC
 
 
-def test_one_is_defined_anew_and_removed(caller: Caller, store: str, now: datetime) -> None:
-    first = _put(caller, now)
+def test_one_is_defined_anew_and_removed_and_a_new_default_replaces_the_old(
+    caller: Caller, store: str, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(actions, "MOST_STYLES", 2)
+    first = _put(caller, now, is_default=True)
+    own = _put(caller, now, "own", scope="personal", is_default=True)
+    last = _put(caller, now, "second", is_default=True)
+    with pytest.raises(InvalidInput):
+        _put(caller, now, "one-more")
     second = _put(caller, now, text="Long sentences.", interfaces=("cursor",))
 
     assert second.id == first.id
-    assert list_styles(caller=caller) == (second,)
+    assert list_styles(caller=caller) == (second, own, last)
+    assert [one.name for one in list_styles(caller=caller) if one.is_default] == ["own", "second"]
     remove_style(caller=caller, style_id=first.id)
-    assert list_styles(caller=caller) == ()
+    assert list_styles(caller=caller) == (own, last)
     with pytest.raises(NotFound):
         remove_style(caller=caller, style_id=first.id)
-
-
-def test_a_new_default_replaces_the_old(caller: Caller, store: str, now: datetime) -> None:
-    _put(caller, now, "first", is_default=True)
-    _put(caller, now, "own", scope="personal", is_default=True)
-    _put(caller, now, "second", is_default=True)
-
-    defaults = [style.name for style in list_styles(caller=caller) if style.is_default]
-
-    assert defaults == ["own", "second"]
 
 
 def test_members_define_their_own_alone(
@@ -105,20 +102,6 @@ def test_members_define_their_own_alone(
     assert _names(caller) == ["coding", "own"]
 
 
-def test_there_is_room_for_so_many(
-    caller: Caller, store: str, now: datetime, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(actions, "MOST_STYLES", 2)
-    for name in ("first", "second"):
-        _put(caller, now, name)
-
-    with pytest.raises(InvalidInput):
-        _put(caller, now, "one-more")
-    assert _put(caller, now, "first", text="Anew.").text == "Anew."
-    assert _put(caller, now, "one-more", scope="personal").scope is Scope.PERSONAL
-    assert own_methodologies(caller=caller) == {}
-
-
 def test_a_context_begins_with_the_style_that_fits_within_its_budget(
     caller: Caller, member_caller: Caller, store: str, now: datetime
 ) -> None:
@@ -136,16 +119,10 @@ def test_a_context_begins_with_the_style_that_fits_within_its_budget(
     assert 0 < said.tokens <= 200
     assert _pack(caller, now).style is None
     assert _pack(member_caller, now, style=False).style is None
-
-
-def test_long_styles_are_named_only(caller: Caller, store: str, now: datetime) -> None:
     _put(caller, now, text="Say it plainly. " * 30, is_default=True)
-
-    packed = _pack(caller, now, budget_tokens=100)
-
-    assert packed.style is not None
-    assert packed.style.text == ""
-    assert packed.text == ""
+    long = _pack(caller, now, budget_tokens=100)  # it is named only
+    assert long.style is not None
+    assert (long.style.text, long.text) == ("", "")
 
 
 def test_what_an_agent_is_told_holds_no_secret(caller: Caller, store: str, now: datetime) -> None:

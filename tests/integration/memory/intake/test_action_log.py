@@ -1,7 +1,7 @@
 """What became of candidates: who may ask, what is counted, and when it is forgotten."""
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
@@ -16,113 +16,91 @@ from memory.intake.queries import ActionView
 from memory.records.models import Conflict, Memory
 from memory.tasks import upkeep
 from teams.models import AuditEntry
-from tests.support.memories import REDIS, as_agent, new, sent, stored
+from tests.support.memories import REDIS, as_agent, new
+from tests.support.reviewed import World
 from tests.support.work import taken
 
 OLD = "The checkout worker in `shop/checkout.py` retries a payment 3 times before it gives up."
 NEW = "The checkout worker in `shop/checkout.py` retries a payment 5 times before it gives up."
-
-pytestmark = pytest.mark.usefixtures("in_organization")
 
 
 def _rows(caller: Caller, **given: str) -> list[ActionView]:
     return list(intake_queries.page(caller=caller, after=None, limit=50, **given).items)
 
 
-def _counts(caller: Caller, now: datetime, project: str | None = None) -> dict[str, int]:
-    found = intake_queries.tallies(caller=caller, project=project, days=30, now=now)
+def _counts(world: World, caller: Caller, project: str | None = None) -> dict[str, int]:
+    found = intake_queries.tallies(caller=caller, project=project, days=30, now=world.now)
     return {f"{one.outcome} {one.gate}".strip(): one.count for one in found}
 
 
-def test_rows_tell_how_each_ended_newest_first_page_by_page(
-    caller: Caller, store: str, now: datetime
+def test_rows_tell_how_each_ended_newest_first_page_by_page_and_are_forgotten(
+    world: World,
 ) -> None:
-    memory = stored(caller, now, REDIS, project=store)
-    sent(caller, now, REDIS, project=store)
-    sent(caller, now, "short", project=store)
+    world.sent("short", at=world.now - timedelta(days=91))
+    memory = world.stored(REDIS)
+    world.sent(REDIS)
+    with pytest.raises(InvalidInput):
+        world.sent(REDIS, type="nonsense")
 
-    rows = _rows(caller, project=store)
-
-    assert [row.outcome for row in rows] == ["refused", "confirmed", "added"]
+    assert writer.forget_actions(now=world.now, days=90) == 1
+    rows = _rows(world.owner, project=world.store)
+    assert [(row.outcome, row.gate) for row in rows] == [
+        ("refused", "input"), ("confirmed", "exact_duplicate"), ("added", ""),
+    ]  # fmt: skip
     assert [row.memory_id for row in rows] == [None, memory.id, memory.id]
-    assert [row.outcome for row in _rows(caller, gate="exact_duplicate")] == ["confirmed"]
-    first = intake_queries.page(caller=caller, after=None, limit=2)
-    last = intake_queries.page(caller=caller, after=first.next_after, limit=2)
+    assert [one.outcome for one in _rows(world.owner, gate="exact_duplicate")] == ["confirmed"]
+    first = intake_queries.page(caller=world.owner, after=None, limit=2)
+    last = intake_queries.page(caller=world.owner, after=first.next_after, limit=2)
     assert ((*first.items, *last.items), last.next_after) == (tuple(rows), None)
     with pytest.raises(NotFound):
-        _rows(caller, project="nowhere")
+        _rows(world.owner, project="nowhere")
 
 
-def test_a_refused_candidate_is_known_to_its_sender_alone(
-    caller: Caller, member_caller: Caller, store: str, now: datetime
+def test_a_refused_candidate_is_known_to_its_sender_or_where_nobody_sent_it_to_all(
+    world: World,
 ) -> None:
-    sent(as_agent(member_caller), now, "short", project=store, source="agent_explicit")
+    given = {"source": "agent_explicit"}
+    world.sent("short", as_agent(world.member), **given)
+    assert _counts(world, world.member, world.store) == {"refused length": 1}
+    assert _counts(world, world.owner, world.store) == {}
 
-    assert _counts(member_caller, now, store) == {"refused length": 1}
-    assert _counts(caller, now, store) == {}
-
-
-def test_refusals_of_a_service_show_in_project(caller: Caller, store: str, now: datetime) -> None:
-    service = replace(as_agent(caller), user_id=None, token_id=UUID(int=4))
-
-    sent(service, now, "short", project=store, source="agent_explicit")
-
-    assert _counts(caller, now, store) == {"refused length": 1}
+    world.sent("short", replace(as_agent(world.owner), user_id=None, token_id=UUID(int=4)), **given)
+    assert _counts(world, world.owner, world.store) == {"refused length": 1}
 
 
-def test_others_count_nothing_of_what_is_personal(
-    caller: Caller, member_caller: Caller, store: str, now: datetime
+def test_others_count_nothing_of_what_is_personal_and_read_no_name_of_what_became_so(
+    world: World,
 ) -> None:
-    stored(caller, now, REDIS, project=store, scope="personal")
+    world.stored(NEW, scope="personal")
+    assert (_rows(world.member), _counts(world, world.member)) == ([], {})
+    assert _counts(world, world.owner, world.store) == {"added": 1}
 
-    assert (_rows(member_caller), _counts(member_caller, now)) == ([], {})
-    assert _counts(caller, now, store) == {"added": 1}
-
-
-def test_a_memory_that_is_gone_or_hidden_now_is_not_named(
-    caller: Caller, member_caller: Caller, store: str, now: datetime
-) -> None:
-    memory = stored(caller, now, REDIS, project=store)
+    memory = world.stored(REDIS)
     with tenancy.unit():
-        Memory.objects.filter(pk=memory.id).update(audience=caller.user_id, scope="personal")
-
-    assert [row.memory_id for row in _rows(member_caller)] == [None]
-    assert [row.memory_id for row in _rows(caller)] == [memory.id]
-
-
-def test_a_malformed_candidate_leaves_a_row_too(caller: Caller, store: str, now: datetime) -> None:
-    with pytest.raises(InvalidInput):
-        sent(caller, now, REDIS, project=store, type="nonsense")
-
-    (row,) = _rows(caller, project=store)
-    assert (row.outcome, row.gate, row.memory_id) == ("refused", "input", None)
-
-
-def test_old_rows_are_forgotten(caller: Caller, store: str, now: datetime) -> None:
-    sent(caller, now - timedelta(days=91), "short", project=store)
-    sent(caller, now, "short", project=store)
-
-    assert writer.forget_actions(now=now, days=90) == 1
-    assert len(_rows(caller)) == 1
+        mine = {"audience": world.owner.user_id, "scope": "personal"}
+        Memory.objects.filter(pk=memory.id).update(**mine)
+    assert [row.memory_id for row in _rows(world.member)] == [None]
+    assert _rows(world.owner)[0].memory_id == memory.id
 
 
 @pytest.mark.parametrize("is_queued", [False, True])
 def test_others_do_not_learn_that_a_personal_note_contradicts_their_project(
-    caller: Caller, member_caller: Caller, store: str, now: datetime, is_queued: bool
+    world: World, is_queued: bool
 ) -> None:
-    stored(caller, now, OLD, project=store, scope="personal")
+    world.stored(OLD, scope="personal")
     if is_queued:
-        (outcome,) = remember_all(caller=caller, new=(new(NEW, project=store),), now=now)
+        sent = (new(NEW, project=world.store),)
+        (outcome,) = remember_all(caller=world.owner, new=sent, now=world.now)
         upkeep.embed(taken(outcome.job_id))
     else:
-        sent(caller, now, NEW, project=store)
+        world.sent(NEW)
 
-    (row,) = _rows(member_caller)
+    (row,) = _rows(world.member)
     assert (row.outcome, row.cause, row.other_id) == ("added", "", None)
-    assert _counts(member_caller, now) == {"added": 1}
+    assert _counts(world, world.member) == {"added": 1}
     with tenancy.unit():
         (mine,) = Conflict.objects.filter(cause="elsewhere")
-        assert mine.audience == caller.user_id
+        assert mine.audience == world.owner.user_id
         told = str(list(AuditEntry.objects.values_list("details", flat=True)))
         assert "related" not in told
         assert "contradicted" not in told

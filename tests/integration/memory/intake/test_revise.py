@@ -1,7 +1,6 @@
 """Changing a memory keeps what it said, moves it, and refuses what must not happen."""
 
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
@@ -18,7 +17,7 @@ from accounts.errors import (
     RoleNotSufficient,
 )
 from accounts.models import Job
-from memory.errors import GovernanceDenied, NotActive, ProtectedMemory, RefusedByGate
+from memory.errors import GovernanceDenied, NotActive, RefusedByGate
 from memory.intake.actions.revise import revise
 from memory.records.actions import archive
 from memory.records.models import MemoryVersion
@@ -28,62 +27,55 @@ from memory.search.actions import search
 from memory.search.request import SearchRequest
 from teams import queries as places
 from teams.actions import create_project
-from teams.models import ProjectMember, Team, TeamMember
-from tests.support.memories import CARTS, PARSER, REDIS, as_agent, as_role, stored
+from teams.models import Team, TeamMember
+from tests.support.memories import CARTS, PARSER, REDIS, as_agent, as_role
+from tests.support.reviewed import World
 
 TOKEN = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
-
-pytestmark = pytest.mark.usefixtures("in_organization")
+OURS = "The night shift of the northern warehouse starts at ten."
+MINE = "I think that the night shift of the northern warehouse is badly led."
 
 
 @pytest.fixture
-def memory(caller: Caller, store: str, now: datetime) -> MemoryView:
-    return stored(caller, now, project=store)
+def memory(world: World) -> MemoryView:
+    return world.stored(REDIS)
 
 
 def changed(
-    caller: Caller,
+    world: World,
     memory: MemoryView,
-    now: datetime,
-    *,
+    by: Caller | None = None,
     if_version: int | None = None,
     **fields: Any,
 ) -> MemoryView:
-    return revise(
-        caller=caller, memory_id=memory.id, changes=fields, if_version=if_version, now=now
-    )
+    given = {"caller": by or world.owner, "if_version": if_version, "now": world.now}
+    return revise(memory_id=memory.id, changes=fields, **given)
 
 
-def test_a_change_keeps_a_version(caller: Caller, memory: MemoryView, now: datetime) -> None:
-    after = changed(caller, memory, now, content=CARTS, tags=["cart"], reason="moved on")
+def test_a_change_keeps_a_version_and_is_found_at_once(world: World, memory: MemoryView) -> None:
+    after = changed(world, memory, content=CARTS, tags=["cart"], reason="moved on")
 
-    first, second = queries.history(caller=caller, memory_id=memory.id)
+    first, second = queries.history(caller=world.owner, memory_id=memory.id)
     assert (after.content, after.tags, after.version) == (CARTS, ("cart",), 2)
     assert (first.number, first.content, first.reason) == (2, CARTS, "moved on")
     assert (second.number, second.content, second.reason) == (1, REDIS, "")
-
-
-def test_a_changed_text_is_found_at_once(caller: Caller, memory: MemoryView, now: datetime) -> None:
-    changed(caller, memory, now, content=CARTS)
-
+    assert "audience" not in second.fields
     request = SearchRequest(query="advisory locks carts", threshold=0.0)
-    hits = search(caller=caller, request=request, now=now).hits
+    hits = search(caller=world.owner, request=request, now=world.now).hits
     assert [hit.memory.id for hit in hits] == [memory.id]
     assert Job.objects.filter(name="memory.embed", payload__ids=[str(memory.id)]).exists()
 
 
-def test_only_the_newest_version_changes(caller: Caller, memory: MemoryView, now: datetime) -> None:
-    changed(caller, memory, now, if_version=1, content=CARTS)
+def test_only_the_newest_version_changes(world: World, memory: MemoryView) -> None:
+    changed(world, memory, if_version=1, content=CARTS)
 
-    with pytest.raises(PreconditionFailed) as refused:
-        changed(caller, memory, now, if_version=1, content=PARSER)
-
-    assert "version 2, not 1" in refused.value.detail
+    with pytest.raises(PreconditionFailed, match="version 2, not 1"):
+        changed(world, memory, if_version=1, content=PARSER)
 
 
-@pytest.mark.parametrize(
-    ("fields", "error"),
-    [
+def test_a_wrong_change_is_refused_and_leaves_no_version(world: World, memory: MemoryView) -> None:
+    world.stored(CARTS, external_id="x")
+    refusals: tuple[tuple[dict[str, Any], type[Exception]], ...] = (
         ({"content": "short"}, RefusedByGate),
         ({"content": f"the token is {TOKEN}, keep it"}, RefusedByGate),
         ({"tags": [TOKEN]}, InvalidInput),
@@ -93,70 +85,37 @@ def test_only_the_newest_version_changes(caller: Caller, memory: MemoryView, now
         ({"type": "nonsense"}, InvalidInput),
         ({"author_user": uuid4()}, InvalidInput),
         ({"scope": "galaxy"}, InvalidInput),
-    ],
-)
-def test_a_wrong_change_is_refused_and_leaves_no_version(
-    caller: Caller, memory: MemoryView, now: datetime, fields: dict[str, Any], error: type
-) -> None:
-    with pytest.raises(error):
-        changed(caller, memory, now, **fields)
+        ({"content": CARTS}, Conflict),  # two memories would be the same
+        ({"external_id": "x"}, Conflict),
+    )
+    for fields, error in refusals:
+        with pytest.raises(error):
+            changed(world, memory, **fields)
 
-    assert queries.get(caller=caller, memory_id=memory.id, now=now).version == 1
+    assert queries.get(caller=world.owner, memory_id=memory.id, now=world.now) == memory
     with tenancy.unit():
         assert not MemoryVersion.objects.exists()
 
 
-@pytest.mark.parametrize("fields", [{"content": CARTS}, {"external_id": "x"}])
-def test_two_memories_never_become_the_same(
-    caller: Caller, memory: MemoryView, store: str, now: datetime, fields: dict[str, Any]
+def test_each_change_is_for_those_who_may_and_of_what_is_active(
+    world: World, memory: MemoryView
 ) -> None:
-    stored(caller, now, CARTS, project=store, external_id="x")
+    theirs, agent = world.theirs(REDIS, scope="personal", project=None), as_agent(world.member)
 
-    with pytest.raises(Conflict):
-        changed(caller, memory, now, **fields)
-
-    assert queries.get(caller=caller, memory_id=memory.id, now=now) == memory
-
-
-def test_archived_memories_stay(caller: Caller, memory: MemoryView, now: datetime) -> None:
-    archive(caller=caller, memory_id=memory.id, reason="", if_version=None, now=now)
-
-    with pytest.raises(NotActive):
-        changed(caller, memory, now, content=CARTS)
-
-
-def test_each_change_is_for_those_who_may(
-    caller: Caller, agent: Caller, member_caller: Caller, memory: MemoryView, now: datetime
-) -> None:
+    assert changed(world, memory, agent, tags=["a"]).tags == ("a",)
     with pytest.raises(GovernanceDenied):
-        changed(agent, memory, now, tags=["identity"])
+        changed(world, memory, agent, tags=["identity"])
     with pytest.raises(RoleNotSufficient):
-        changed(as_role(caller, Role.VIEWER), memory, now, content=CARTS)
+        changed(world, memory, as_role(world.owner, Role.VIEWER), content=CARTS)
     with pytest.raises(Forbidden):
-        changed(member_caller, memory, now, scope="personal")
-
-
-def test_an_agent_changes_facts_and_no_decisions(
-    caller: Caller, agent: Caller, memory: MemoryView, store: str, now: datetime
-) -> None:
-    decision = stored(caller, now, CARTS, project=store, type="decision")
-
-    assert changed(agent, memory, now, tags=["a"]).tags == ("a",)
-    with pytest.raises(ProtectedMemory):
-        changed(agent, decision, now, tags=["a"])
-
-
-def test_unseen_memories_stay(caller: Caller, member_caller: Caller, now: datetime) -> None:
-    theirs = stored(member_caller, now, scope="personal")
-
+        changed(world, memory, world.member, scope="personal")
     for unknown in (theirs, replace(theirs, id=uuid4())):
-        with pytest.raises(NotFound) as refused:
-            changed(caller, unknown, now, content=CARTS)
-        assert refused.value.detail == "There is no such memory."
-
-
-OURS = "The night shift of the northern warehouse starts at ten."
-MINE = "I think that the night shift of the northern warehouse is badly led."
+        with pytest.raises(NotFound, match="There is no such memory"):
+            changed(world, unknown, content=CARTS)
+    given = {"caller": world.owner, "if_version": None, "now": world.now}
+    archive(memory_id=memory.id, reason="", **given)
+    with pytest.raises(NotActive):
+        changed(world, memory, content=CARTS)
 
 
 @pytest.fixture
@@ -167,92 +126,57 @@ def both(team: str, member_caller: Caller) -> str:
     return team
 
 
-def citations(caller: Caller) -> str:
-    return repr(places.changes_since(caller=caller, after=0, limit=200))
-
-
-def test_a_memory_moves_between_teams(store: str, both: str, caller: Caller, now: datetime) -> None:
+def test_a_memory_moves_between_teams_by_people_who_may(world: World, both: str) -> None:
     with tenancy.unit():
         other = Team.objects.create(slug="night", name="Night")
-        TeamMember.objects.create(team=other, user_id=caller.user_id)
-    memory = stored(caller, now, OURS, project=store)
+        TeamMember.objects.create(team=other, user_id=world.owner.user_id)
+    memory = world.stored(OURS)
 
-    first = changed(caller, memory, now, scope="team", team=both)
-    second = changed(caller, memory, now, team="night")
+    with pytest.raises(InvalidInput, match="scope team"):
+        changed(world, memory, team=both)
+    with pytest.raises(Forbidden, match="author or a steward"):
+        changed(world, memory, world.member, scope="team", team=both)
+    steward = as_role(world.member, Role.STEWARD)
+    first = changed(world, memory, steward, scope="team", team=both)
+    with pytest.raises(Forbidden, match="Only a person"):
+        changed(world, memory, as_agent(world.owner), scope="project")
+    second = changed(world, memory, team="night")
 
     assert (first.scope, second.scope) == ("team", "team")
     assert first.team_id != second.team_id == other.id
 
 
-def test_a_team_needs_its_scope(store: str, both: str, caller: Caller, now: datetime) -> None:
-    memory = stored(caller, now, OURS, project=store)
+def test_what_a_note_said_before_it_was_shared_stays_its_authors(world: World) -> None:
+    memory = world.stored(MINE, scope="personal")
+    changed(world, memory, content=OURS)
+    changed(world, memory, scope="project", reason="for all")
 
-    with pytest.raises(InvalidInput, match="scope team"):
-        changed(caller, memory, now, team=both)
-
-
-def test_what_a_note_said_before_it_was_shared_stays_its_authors(
-    store: str, caller: Caller, member_caller: Caller, now: datetime
-) -> None:
-    memory = stored(caller, now, MINE, project=store, scope="personal")
-    changed(caller, memory, now, content=OURS)
-    changed(caller, memory, now, scope="project", reason="for all")
-
-    shown = queries.history(caller=member_caller, memory_id=memory.id)
+    shown = queries.history(caller=world.member, memory_id=memory.id)
 
     assert [view.content for view in shown] == [OURS]
-    assert len(queries.history(caller=caller, memory_id=memory.id)) == 3
+    assert len(queries.history(caller=world.owner, memory_id=memory.id)) == 3
     assert "badly led" not in repr(shown)
 
 
-def test_versions_do_not_tell_ids_of_audiences(store: str, caller: Caller, now: datetime) -> None:
-    memory = stored(caller, now, OURS, project=store)
-    changed(caller, memory, now, content=f"{OURS} It ends at six.")
-
-    shown = queries.history(caller=caller, memory_id=memory.id)
-
-    assert "audience" not in shown[1].fields
-
-
 def test_the_feed_forgets_a_memory_for_those_it_is_taken_from(
-    store: str, caller: Caller, member_caller: Caller, now: datetime
+    world: World, memory: MemoryView
 ) -> None:
-    memory = stored(caller, now, OURS, project=store)
-    assert str(memory.id) in citations(member_caller)
+    def told(caller: Caller) -> bool:
+        return str(memory.id) in repr(places.changes_since(caller=caller, after=0, limit=200))
 
-    changed(caller, memory, now, scope="personal")
+    assert told(world.member)
 
-    assert str(memory.id) not in citations(member_caller)
-    assert str(memory.id) in citations(caller)
+    changed(world, memory, scope="personal")
 
-
-def test_agents_share_no_team_memory(store: str, both: str, caller: Caller, now: datetime) -> None:
-    memory = stored(caller, now, OURS, project=store, scope="team", team=both)
-
-    with pytest.raises(Forbidden, match="Only a person"):
-        changed(as_agent(caller), memory, now, scope="project")
+    assert (told(world.member), told(world.owner)) == (False, True)
 
 
-def test_only_its_author_or_a_steward_takes_a_memory_from_others(
-    store: str, both: str, caller: Caller, member_caller: Caller, now: datetime
-) -> None:
-    memory = stored(caller, now, OURS, project=store)
+def test_closed_projects_keep_theirs(world: World, both: str) -> None:
+    given = {"slug": "closed", "name": "C", "open_to_all": False, "now": world.now}
+    create_project(caller=world.owner, **given)
 
-    with pytest.raises(Forbidden, match="author or a steward"):
-        changed(member_caller, memory, now, scope="team", team=both)
+    for wide in ({"scope": "team", "team": both}, {"scope": "organization"}):
+        with pytest.raises(InvalidInput, match="closed project"):
+            world.stored(OURS, project="closed", **wide)
 
-    steward = as_role(member_caller, Role.STEWARD)
-    assert changed(steward, memory, now, scope="team", team=both).scope == "team"
-
-
-@pytest.mark.parametrize("scope", ["team", "organization"])
-def test_closed_projects_keep_theirs(both: str, caller: Caller, now: datetime, scope: str) -> None:
-    closed = create_project(caller=caller, slug="closed", name="C", open_to_all=False, now=now)
-    given = {"team": both} if scope == "team" else {}
-
-    with pytest.raises(InvalidInput, match="closed project"):
-        stored(caller, now, OURS, project=closed.slug, scope=scope, **given)
-
-    with tenancy.unit():
-        assert ProjectMember.objects.filter(project_id=closed.id).count() == 1
-    assert stored(caller, now, OURS, project=closed.slug, scope="personal").scope == "personal"
+    assert world.stored(OURS, project="closed", scope="personal").scope == "personal"

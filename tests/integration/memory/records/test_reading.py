@@ -134,28 +134,18 @@ def test_a_link_to_what_cannot_be_seen_is_not_shown(
     assert len(queries.links(caller=member_caller, memory_id=old.id)) == 1
 
 
-def test_a_deleted_memory_is_gone(caller: Caller, store: str, now: datetime) -> None:
-    memory = stored(caller, now, project=store)
-    with tenancy.unit():
-        Memory.objects.filter(pk=memory.id).update(status="deleted")
-
-    with pytest.raises(NotFound):
-        queries.get(caller=caller, memory_id=memory.id, now=now)
-    assert listed(caller, now, status=("deleted",)) == []
-
-
-def test_archived_ones_are_listed_if_asked(caller: Caller, store: str, now: datetime) -> None:
-    memory = stored(caller, now, project=store)
-    archive(caller=caller, memory_id=memory.id, reason="", if_version=None, now=now)
-
-    assert (listed(caller, now), listed(caller, now, status=("archived",))) == ([], [REDIS])
-
-
-def test_only_the_visible_ones_of_some_ids_are_returned(
+def test_of_memories_the_deleted_are_gone_the_archived_listed_if_asked_and_others_unseen(
     caller: Caller, member_caller: Caller, store: str, now: datetime
 ) -> None:
-    mine = stored(caller, now, project=store)
+    gone, old = stored(caller, now, PARSER, project=store), stored(caller, now, project=store)
+    archive(caller=caller, memory_id=old.id, reason="", if_version=None, now=now)
     theirs = stored(member_caller, now, CARTS, scope="personal")
-    ids = (mine.id, theirs.id)
+    with tenancy.unit():
+        Memory.objects.filter(pk=gone.id).update(status="deleted")
 
-    assert set(queries.by_ids(caller=caller, memory_ids=ids, now=now)) == {mine.id}
+    with pytest.raises(NotFound):
+        queries.get(caller=caller, memory_id=gone.id, now=now)
+    assert [listed(caller, now, **one) for one in ({}, {"status": ("deleted",)})] == [[], []]
+    assert listed(caller, now, status=("archived",)) == [REDIS]
+    ids = (gone.id, old.id, theirs.id)
+    assert set(queries.by_ids(caller=caller, memory_ids=ids, now=now)) == {old.id}

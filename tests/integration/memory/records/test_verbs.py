@@ -1,5 +1,9 @@
-"""Confirm, pin, archive, restore: what each changes, and what it refuses."""
+"""Confirm, pin, archive, restore: what each changes and refuses; what no agent forgets.
 
+What layers 1 and 2 and protected tags hold, no agent forgets: not even its person's own one.
+"""
+
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -14,7 +18,8 @@ from memory.index.models import MemoryKeyword, MemoryVector
 from memory.records import actions
 from memory.records.models import Memory, ReviewVerdict
 from memory.records.queries.views import MemoryView
-from tests.support.memories import CARTS, REDIS, as_role
+from memory.review.actions.verdicts import reject
+from tests.support.memories import CARTS, PARSER, REDIS, as_agent, as_role
 from tests.support.reviewed import World, row_of
 
 USUAL: dict[str, dict[str, Any]] = {
@@ -64,7 +69,7 @@ def test_a_person_who_confirms_verifies(world: World, memory: MemoryView) -> Non
     assert do(world, "confirm", memory.id).importance == 1.0
 
 
-def test_agents_verify_nothing_and_end_no_wait(
+def test_agents_verify_nothing_end_no_wait_and_forget_what_nothing_protects(
     world: World, agent: Caller, memory: MemoryView
 ) -> None:
     change(memory, needs_review=True)
@@ -73,6 +78,7 @@ def test_agents_verify_nothing_and_end_no_wait(
 
     assert (after.confirmations, after.verification) == (1, "unverified")
     assert (after.user_verified, after.needs_review) == (False, True)
+    assert do(world, "archive", memory.id, agent).status == "archived"
 
 
 def test_a_pin_lifts_and_lets_go(world: World, memory: MemoryView) -> None:
@@ -95,17 +101,9 @@ def test_archived_ones_leave_searches_and_are_as_before_once_restored(
     assert (back.status, back.archived_reason, back.valid_until) == ("active", "", None)
 
 
-def test_no_twin_is_restored(world: World, memory: MemoryView) -> None:
-    do(world, "archive", memory.id)
-    world.stored(REDIS)
-
-    with pytest.raises(Conflict):
-        do(world, "restore", memory.id)
-
-    assert row_of(memory).status == "archived"
-
-
-def test_archived_ones_rest_and_only_they_return(world: World, memory: MemoryView) -> None:
+def test_archived_ones_rest_and_only_they_return_where_no_twin_is(
+    world: World, memory: MemoryView
+) -> None:
     with pytest.raises(NotActive):
         do(world, "restore", memory.id)
     do(world, "archive", memory.id)
@@ -113,6 +111,10 @@ def test_archived_ones_rest_and_only_they_return(world: World, memory: MemoryVie
     for verb in ("confirm", "pin", "archive"):
         with pytest.raises(NotActive):
             do(world, verb, memory.id)
+    world.stored(REDIS)
+    with pytest.raises(Conflict):
+        do(world, "restore", memory.id)
+    assert row_of(memory).status == "archived"
 
 
 def test_archiving_names_a_version_and_a_reason_without_secrets(
@@ -128,16 +130,6 @@ def test_archiving_names_a_version_and_a_reason_without_secrets(
     assert do(world, "archive", memory.id, if_version=2).status == "archived"
 
 
-def test_an_agent_forgets_facts_and_no_decisions(
-    world: World, agent: Caller, memory: MemoryView
-) -> None:
-    decision = world.stored(CARTS, type="decision")
-
-    assert do(world, "archive", memory.id, agent).status == "archived"
-    with pytest.raises(ProtectedMemory):
-        do(world, "archive", decision.id, agent)
-
-
 def test_only_stewards_restore_what_others_wrote(world: World, memory: MemoryView) -> None:
     own = world.theirs(CARTS)
     for one in (memory, own):
@@ -151,16 +143,14 @@ def test_only_stewards_restore_what_others_wrote(world: World, memory: MemoryVie
     assert do(world, "restore", memory.id, steward).status == "active"
 
 
-def test_viewers_do_none(world: World, memory: MemoryView) -> None:
-    for verb in USUAL:
-        with pytest.raises(RoleNotSufficient):
-            do(world, verb, memory.id, as_role(world.owner, Role.VIEWER))
-
-
-def test_what_cannot_be_seen_is_as_if_it_did_not_exist(world: World) -> None:
+def test_viewers_do_none_and_what_cannot_be_seen_is_as_if_it_did_not_exist(
+    world: World, memory: MemoryView
+) -> None:
     hidden = world.theirs(REDIS, scope="personal", project=None)
 
     for verb in USUAL:
+        with pytest.raises(RoleNotSufficient):
+            do(world, verb, memory.id, as_role(world.owner, Role.VIEWER))
         told = set()
         for memory_id in (hidden.id, uuid4()):
             with pytest.raises(NotFound) as refused:
@@ -194,3 +184,64 @@ def test_teachers_confirm_no_wait_but_say_it_still_holds(world: World, memory: M
     with tenancy.unit():
         assert not ReviewVerdict.objects.filter(memory_id=memory.id).exists()
     assert (done, row.stale_at, row.verification) == (1, None, "verified")
+
+
+TAUGHT = {"type": "decision", "external_id": "adr-1"}
+Forgets = Callable[[World, Caller, MemoryView], object]
+
+
+def _archive(world: World, by: Caller, memory: MemoryView) -> object:
+    return do(world, "archive", memory.id, by)
+
+
+def _reject(world: World, by: Caller, memory: MemoryView) -> object:
+    change(memory, needs_review=True)
+    return reject(caller=by, memory_id=memory.id, reason="", now=world.now)
+
+
+FORGET: dict[str, Forgets] = {
+    "archive": _archive,
+    "change": lambda world, by, memory: world.say(memory, by=by, tags=["old"]),
+    "overwrite": lambda world, by, _: world.stored(PARSER, by, **TAUGHT),
+    "unpin": lambda world, by, one: do(world, "pin", one.id, by, pinned=False),
+    "reject": _reject,
+}
+
+
+def test_what_is_taught_stays(world: World) -> None:
+    taught = world.stored(CARTS, pinned=True, **TAUGHT)
+
+    for forget in FORGET.values():
+        with pytest.raises(ProtectedMemory):
+            forget(world, as_agent(world.owner), taught)
+
+    kept = row_of(taught)
+    assert (kept.status, kept.content, kept.pinned) == ("active", CARTS, True)
+
+
+@pytest.mark.parametrize("verb", FORGET)
+def test_agents_forget_own_ones_that_nobody_vouched_for(world: World, verb: str) -> None:
+    agent = as_agent(world.owner)
+    FORGET[verb](world, agent, world.stored(CARTS, agent, **TAUGHT))
+    vouched = world.stored(REDIS, agent, type="decision", external_id="adr-2")
+
+    with pytest.raises(ProtectedMemory):  # another agent is another writer
+        _archive(world, as_agent(world.owner, agent="codex"), vouched)
+    do(world, "confirm", vouched.id)
+
+    with pytest.raises(ProtectedMemory):
+        _archive(world, agent, vouched)
+
+
+def test_an_agent_corrects_for_its_person_and_cannot_let_go_of_the_correction(
+    world: World,
+) -> None:
+    decision, agent = world.stored(CARTS, type="decision"), as_agent(world.owner)
+    text = "Carts are merged at sign-in, and emptied at sign-out."
+
+    with pytest.raises(ProtectedMemory):
+        world.put_right(decision.id, text, as_agent(world.member))
+    made = world.put_right(decision.id, text, agent)
+
+    with pytest.raises(ProtectedMemory):
+        do(world, "archive", made, agent)

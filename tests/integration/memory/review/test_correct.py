@@ -61,21 +61,17 @@ def test_a_correction_that_is_known_already_points_there(world: World, memory: M
     assert (outcome.outcome, outcome.memory.id) == ("confirmed", known.id)
 
 
-@pytest.mark.parametrize(
-    ("content", "given", "error"),
-    [
+def test_a_refused_correction_changes_nothing(world: World, memory: MemoryView) -> None:
+    refusals: tuple[tuple[str, dict[str, str], type[Exception]], ...] = (
         ("short", {}, RefusedByGate),
         ("password = hunter2Xq9!zLm4", {}, RefusedByGate),
         (FIXED, {"kind": "boring"}, InvalidInput),
         (FIXED, {"scope": "galaxy"}, InvalidInput),
         (REDIS, {}, InvalidInput),
-    ],
-)
-def test_a_refused_correction_changes_nothing(
-    world: World, memory: MemoryView, content: str, given: dict[str, str], error: type[Exception]
-) -> None:
-    with pytest.raises(error):
-        corrected(world, memory, content, **given)
+    )
+    for content, given, error in refusals:
+        with pytest.raises(error):
+            corrected(world, memory, content, **given)
 
     assert now_of(world, memory) == memory
     with tenancy.unit():
@@ -91,18 +87,16 @@ def test_external_id_and_team_go_over_to_the_correction(world: World, team: str)
     assert (new.external_id, new.scope, new.team_id) == ("t-1", "team", old.team_id)
 
 
-def test_an_agent_that_corrects_what_waits_does_not_end_the_wait(world: World) -> None:
+def test_an_agent_that_corrects_what_waits_ends_no_wait_and_corrects_no_taint_away(
+    world: World,
+) -> None:
+    tainted = world.waiting(CARTS, set={"taint_reason": "web"})
     new = corrected(world, world.waiting(REDIS), by=as_agent(world.owner)).memory
 
     assert new is not None
     assert new.needs_review
-
-
-def test_an_agent_corrects_no_taint_away(world: World) -> None:
-    memory = world.waiting(REDIS, set={"taint_reason": "web"})
-
     with pytest.raises(SelfApproval):
-        corrected(world, memory, by=as_agent(world.owner))
+        corrected(world, tainted, by=as_agent(world.owner))
 
 
 def test_a_correction_is_shared_more_widely_by_who_may(world: World, memory: MemoryView) -> None:

@@ -23,7 +23,7 @@ from memory.review.actions import verdict_undo, verdicts
 from memory.review.actions.bulk import WaitingGroup, decide_bulk
 from memory.review.queries import inbox
 from memory.taxonomy import LinkKind, Verdict
-from tests.support.memories import CARTS, PARSER, REDIS, as_agent, as_role, sent
+from tests.support.memories import CARTS, PARSER, REDIS, as_agent, as_role
 from tests.support.reviewed import World, row_of
 from tests.support.waiting import fields_of, many_waiting
 
@@ -87,7 +87,7 @@ def test_pages_of_memories_and_conflicts_follow_each_other_by_how_long_they_wait
 ) -> None:
     old = "The checkout worker in `shop/checkout.py` retries a payment 3 times and gives up."
     world.stored(old)
-    clash = sent(world.owner, world.now, old.replace("3", "5"), project=world.store).conflict_id
+    clash = world.sent(old.replace("3", "5")).conflict_id
     world.waiting(CARTS)
 
     found, after = [], None
@@ -102,31 +102,23 @@ def test_pages_of_memories_and_conflicts_follow_each_other_by_how_long_they_wait
     assert after is None
 
 
-def test_keeping_in_person_verifies_and_ends_the_wait_taint_and_staleness(world: World) -> None:
-    given = {"taint_reason": "web", "stale_at": world.now}
+def test_keeping_in_person_verifies_and_by_anothers_token_only_ends_the_wait(world: World) -> None:
+    doubts = {"taint_reason": "web", "stale_at": world.now}
+    first, second = world.waiting(REDIS, set=doubts), world.waiting(CARTS)
 
-    kept = decide(world, "keep", world.waiting(REDIS, set=given)).memory
+    kept = decide(world, "keep", first).memory
+    with pytest.raises(SelfApproval):  # of what its person proposed
+        decide(world, "keep", second, as_agent(world.owner, agent="cursor"))
+    with pytest.raises(RoleNotSufficient):
+        decide(world, "keep", second, as_role(world.owner, Role.VIEWER))
+    ended = decide(world, "keep", second, as_agent(world.member)).memory
 
     assert (kept.verification, kept.needs_review, kept.confirmations) == ("verified", False, 1)
     assert (kept.taint_reason, kept.stale_at) == ("", None)
-    assert listed(world) == []
-
-
-def test_an_agent_cannot_approve_what_it_or_its_person_proposed(
-    world: World, due: MemoryView
-) -> None:
-    with pytest.raises(SelfApproval):
-        decide(world, "keep", due, as_agent(world.owner, agent="cursor"))
-
-
-def test_a_token_of_somebody_else_ends_the_wait_and_verifies_nothing(
-    world: World, due: MemoryView
-) -> None:
-    kept = decide(world, "keep", due, as_agent(world.member)).memory
-
-    assert (kept.needs_review, kept.verification, kept.user_verified) == (
-        False, "unverified", False
+    assert (ended.needs_review, ended.verification, ended.user_verified) == (
+        False, "unverified", False,
     )  # fmt: skip
+    assert listed(world) == []
 
 
 def test_rejecting_archives_with_the_reason_and_what_is_decided_is_not_decided_again(
@@ -139,7 +131,12 @@ def test_rejecting_archives_with_the_reason_and_what_is_decided_is_not_decided_a
         decide(world, "reject", due, world.member)
 
 
-def test_a_snooze_rests_for_one_person_until_its_moment(world: World, due: MemoryView) -> None:
+def test_a_snooze_rests_for_one_person_until_its_moment_at_most_a_year(
+    world: World, due: MemoryView
+) -> None:
+    for days in (0, 366):
+        with pytest.raises(InvalidInput):
+            decide(world, "snooze", due, until=world.now + timedelta(days=days))
     decide(world, "snooze", due)
 
     assert listed(world) == []
@@ -147,15 +144,13 @@ def test_a_snooze_rests_for_one_person_until_its_moment(world: World, due: Memor
     assert listed(world, after=DAY + timedelta(seconds=1)) == [REDIS]
 
 
-@pytest.mark.parametrize("days", [0, 366])
-def test_a_snooze_ends_ahead_and_in_a_year(world: World, due: MemoryView, days: int) -> None:
-    with pytest.raises(InvalidInput):
-        decide(world, "snooze", due, until=world.now + timedelta(days=days))
-
-
 def test_merging_unites_what_both_know(world: World) -> None:
     due = world.waiting(REDIS, tags=("auth",), set={"taint_reason": "web"})
     old = world.stored(CARTS, tags=("carts",))
+    ids = [uuid4() for _ in range(MOST_SESSIONS + 2)]
+    with tenancy.unit():
+        Memory.objects.filter(pk=old.id).update(provenance_sessions=ids[:MOST_SESSIONS])
+        Memory.objects.filter(pk=due.id).update(provenance_sessions=ids[MOST_SESSIONS:])
 
     into = decide(world, "merge", due, into=old.id).memory
 
@@ -163,36 +158,24 @@ def test_merging_unites_what_both_know(world: World) -> None:
     links = memories.links(caller=world.owner, memory_id=old.id)
     versions = memories.history(caller=world.owner, memory_id=old.id)
     assert (into.content, into.tags, into.confirmations) == (CARTS, ("carts", "auth"), 1)
-    assert into.taint_reason == "web"
+    assert (into.taint_reason, row_of(old).provenance_sessions) == ("web", ids[2:])
     assert (gone.status, gone.superseded_by_id) == ("superseded", old.id)
     assert [(one.kind, one.other_id) for one in links] == [("supersedes", due.id)]
     assert [one.reason for one in versions] == ["merged in review", ""]
 
 
-def test_merging_tells_no_more_sessions_than_a_confirmation_does(
-    world: World, due: MemoryView
-) -> None:
-    old = world.stored(CARTS)
-    ids = [uuid4() for _ in range(MOST_SESSIONS + 2)]
-    with tenancy.unit():
-        Memory.objects.filter(pk=old.id).update(provenance_sessions=ids[:MOST_SESSIONS])
-        Memory.objects.filter(pk=due.id).update(provenance_sessions=ids[MOST_SESSIONS:])
-
-    decide(world, "merge", due, into=old.id)
-
-    assert row_of(old).provenance_sessions == ids[2:]
-
-
-def test_a_personal_memory_is_not_merged_into_a_shared_one(world: World) -> None:
-    own, shared = world.waiting(REDIS, scope="personal"), world.stored(CARTS)
+def test_merging_is_of_one_place_by_a_steward_and_retires_nothing_protected(world: World) -> None:
+    shared, due = world.stored(CARTS), world.waiting(REDIS)
+    own = world.waiting(REDIS, scope="personal")
+    pinned = world.waiting(AGAIN, pinned=True, tags=("exact_value",))
 
     with pytest.raises(InvalidInput, match="same project and scope"):
         decide(world, "merge", own, into=shared.id)
-
-
-def test_members_do_not_merge_what_others_see(world: World, due: MemoryView) -> None:
     with pytest.raises(RoleNotSufficient):
-        decide(world, "merge", due, world.member, into=world.stored(CARTS).id)
+        decide(world, "merge", due, world.member, into=shared.id)
+    agent = as_agent(as_role(world.member, Role.STEWARD))
+    with pytest.raises(ProtectedMemory):
+        decide(world, "merge", pinned, agent, into=shared.id)
 
 
 def test_an_item_shows_what_is_like_it_and_suggests_to_merge(world: World) -> None:
@@ -205,21 +188,18 @@ def test_an_item_shows_what_is_like_it_and_suggests_to_merge(world: World) -> No
     assert (item["waits"], item["may_keep"], item["suggestion"].why) == (True, True, Why.ALIKE)
 
 
-def test_all_of_a_selection_or_none(world: World, due: MemoryView) -> None:
-    chosen, details = (due.id, world.stored(CARTS).id), VerbDetails()
+def test_all_of_a_selection_is_decided_or_none_and_a_group_when_its_count_is_right(
+    world: World, due: MemoryView
+) -> None:
+    chosen, details = (due.id, world.stored(PARSER).id), VerbDetails()
+    world.waiting(CARTS)
 
     with pytest.raises(Conflict):
         decide_bulk(caller=world.owner, verb="keep", chosen=chosen, details=details, now=world.now)
-
-    assert listed(world) == [REDIS]
-
-
-def test_a_whole_group_is_decided_when_its_count_is_right(world: World, due: MemoryView) -> None:
-    world.waiting(CARTS)
-
     with pytest.raises(Conflict, match="2 wait here now, not 7"):
         whole(world, "reject", 7)
 
+    assert listed(world) == [REDIS, CARTS]
     assert len(whole(world, "reject", 2, Group.NEW)) == 2
     assert listed(world) == []
 
@@ -249,20 +229,6 @@ def test_the_week_counts_what_was_decided_and_not_undone(world: World, due: Memo
     assert decided["by_verdict"] == {Verdict.KEEP: 1}
 
 
-def test_viewers_decide_nothing(world: World, due: MemoryView) -> None:
-    with pytest.raises(RoleNotSufficient):
-        decide(world, "keep", due, as_role(world.owner, Role.VIEWER))
-
-
-def test_no_agent_retires_a_protected_memory_by_merging_it(world: World) -> None:
-    into = world.stored(REDIS, type="fact")
-    row = world.waiting(AGAIN, pinned=True, tags=("exact_value",))
-    agent = as_agent(as_role(world.member, Role.STEWARD))
-
-    with pytest.raises(ProtectedMemory):
-        decide(world, "merge", row, agent, into=into.id)
-
-
 @pytest.mark.parametrize("verdict", ["keep", "reject", "merge", "snooze"])
 def test_undoing_restores_every_field(world: World, verdict: str) -> None:
     given = {
@@ -283,35 +249,23 @@ def test_undoing_restores_every_field(world: World, verdict: str) -> None:
         undo(world, made)
 
 
-def test_nobody_undoes_the_verdict_of_another(world: World, due: MemoryView) -> None:
-    with pytest.raises(NotFound):
-        undo(world, decide(world, "keep", due), world.member)
-
-
-def test_undoing_after_somebody_changed_it_is_refused_and_changes_nothing(
-    world: World, due: MemoryView
-) -> None:
-    made = decide(world, "keep", due)
-    confirm(caller=world.owner, memory_id=due.id, now=world.now)
-    before = fields_of(due)
-
-    with pytest.raises(Conflict, match="changed since"):
-        undo(world, made)
-
-    assert fields_of(due) == before
-
-
-def test_undoing_is_refused_when_the_other_one_of_a_merge_changed(
-    world: World, due: MemoryView
+@pytest.mark.parametrize("is_merged", [False, True])
+def test_undoing_after_somebody_changed_one_is_refused_and_changes_nothing(
+    world: World, due: MemoryView, is_merged: bool
 ) -> None:
     old = world.stored(CARTS)
-    made = decide(world, "merge", due, into=old.id)
-    world.say(old, by=world.owner, tags=["new"])
+    if is_merged:
+        made = decide(world, "merge", due, into=old.id)
+        world.say(old, by=world.owner, tags=["new"])
+    else:
+        made = decide(world, "keep", due)
+        confirm(caller=world.owner, memory_id=due.id, now=world.now)
+    before = [fields_of(one) for one in (due, old)]
 
     with pytest.raises(Conflict, match="changed since"):
         undo(world, made)
 
-    assert row_of(due).status == "superseded"
+    assert [fields_of(one) for one in (due, old)] == before
 
 
 def test_what_was_decided_together_is_undone_together(world: World, due: MemoryView) -> None:
@@ -325,15 +279,16 @@ def test_what_was_decided_together_is_undone_together(world: World, due: MemoryV
     assert [fields_of(one) for one in both] == before
 
 
-def test_a_token_takes_back_no_verdict_that_its_person_gave_in_person(
+def test_nobody_else_takes_back_a_verdict_nor_a_token_one_given_in_person(
     world: World, due: MemoryView
 ) -> None:
     made = decide(world, "reject", due)
 
-    for agent in (as_agent(world.owner), replace(as_agent(world.owner), token_id=None)):
+    agent = as_agent(world.owner)
+    for other in (world.member, agent, replace(agent, token_id=None)):
         for take_back in (verdict_undo.undo, verdict_undo.undo_call):
             with pytest.raises(NotFound):
-                take_back(caller=agent, review_id=made.review_id, now=world.now)
+                take_back(caller=other, review_id=made.review_id, now=world.now)
 
     undo(world, made)
     assert row_of(due).status == "active"

@@ -1,38 +1,45 @@
 """What a writer, a session, a time or an ancestor produced is taken back, and can be undone."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
-from uuid import uuid4
+from datetime import timedelta
+from random import Random
+from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from accounts import tenancy
 from accounts.caller import Role, TokenScope
-from accounts.errors import Conflict, InvalidInput, NotFound, RoleNotSufficient
+from accounts.errors import CairnError, Conflict, InvalidInput, NotFound, RoleNotSufficient
 from memory.records.actions import confirm
+from memory.records.models import Conflict as ConflictRow
 from memory.records.models import Memory, MemoryLink
-from memory.review.actions.rollback import roll_back
+from memory.review.actions import rollback
 from memory.review.actions.verdict_undo import undo, undo_call
-from memory.review.queries import inbox
-from memory.review.queries.rollback_plan import LeftReason, RollbackChoice, RollbackFate
+from memory.review.queries import inbox, rollback_plan
+from memory.review.queries.conflicts import ConflictVerdict
+from memory.review.queries.rollback_plan import LeftReason, RollbackFate
 from teams.models import Change
 from tests.support.memories import CARTS, PARSER, REDIS, as_agent, as_role, stored
 from tests.support.reviewed import HOUR, MILL, World, fates, row_of
 from tests.support.taking_in import active
 
-
-def test_session_is_taken_back_and_nothing_else(world: World) -> None:
-    agent = as_agent(world.member)
-    session = world.session_of(agent)
-    world.stored(REDIS, agent, session_id=session)
-    world.stored(CARTS, agent)
-
-    seen = world.look(world.member, session=session)
-    done = world.roll(world.member, session=session)
-
-    assert (seen.counts.archived, [one.fate for one in seen.items]) == (1, [RollbackFate.ARCHIVED])
-    assert (done.archived, done.left, done.job_id) == (1, 0, None)
-    assert active() == [CARTS]
+MINUTE = timedelta(minutes=1)
+TEXTS = (
+    REDIS,
+    CARTS,
+    PARSER,
+    MILL,
+    "Invoices are numbered by the ledger alone, never by the shop.",
+    "The night train to the harbor is driven without a conductor.",
+    "Maps are printed in two colors since the third press was sold.",
+    "Bees are counted by weight, twice a year, in the old greenhouse.",
+)
+Before = Callable[[Callable[[], object]], None]
 
 
 def test_nothing_is_undone_where_something_has_changed_since(world: World) -> None:
@@ -84,15 +91,23 @@ def test_what_somebody_else_has_changed_or_kept_since_is_left(world: World) -> N
     assert (done.archived, done.rewritten, done.left) == (0, 0, 3)
 
 
-def test_what_another_memory_says_by_now_stays_replaced(world: World) -> None:
+@pytest.mark.parametrize("is_replaced", [True, False])
+def test_what_another_memory_says_by_now_stays_as_it_is(world: World, is_replaced: bool) -> None:
     old = world.stored(REDIS)
-    world.put_right(old.id, CARTS)
+    if is_replaced:
+        world.put_right(old.id, CARTS)
+    else:
+        world.say(old, CARTS)
     world.stored(REDIS)
 
+    seen = world.look()
     done = world.roll()
 
-    assert (done.archived, done.reinstated, done.left) == (1, 0, 1)
-    assert row_of(old).status == "superseded"
+    twin = (RollbackFate.LEFT, LeftReason.TWIN)
+    assert (fates(seen).get(old.id) == twin) is not is_replaced
+    assert (done.archived, done.reinstated, done.rewritten) == (int(is_replaced), 0, 0)
+    assert seen.counts.left == done.left == 1
+    assert row_of(old).status == ("superseded" if is_replaced else "active")
 
 
 def test_what_derives_from_a_memory_goes_and_it_stays(world: World) -> None:
@@ -124,15 +139,20 @@ def test_a_time_takes_back_what_anybody_wrote_then(world: World) -> None:
     assert active() == [REDIS]
 
 
-def test_a_token_takes_back_what_was_written_with_it(world: World) -> None:
+def test_a_session_and_a_token_take_back_what_was_written_with_them(world: World) -> None:
     agent, another = as_agent(world.member), as_agent(world.member)
-    world.stored(REDIS, agent)
+    session = world.session_of(agent)
+    world.stored(REDIS, agent, session_id=session)
     world.stored(CARTS, another)
-    world.stored(PARSER, session_id=world.session_of(agent))
+    world.stored(PARSER, agent)
+    world.stored(MILL, session_id=session)
 
-    done = world.roll(token=agent.token_id)
+    seen = world.look(world.member, session=session)
+    first = world.roll(world.member, session=session)
+    second = world.roll(token=agent.token_id)
 
-    assert done.archived == 2
+    assert [one.fate for one in seen.items] == [RollbackFate.ARCHIVED]
+    assert (first.archived, first.left, first.job_id, second.archived) == (1, 0, None, 2)
     assert active() == [CARTS]
 
 
@@ -152,7 +172,7 @@ def test_members_take_back_their_own_and_nobody_elses(world: World) -> None:
     assert active() == [CARTS]
 
 
-def test_agents_take_nothing_back(world: World) -> None:
+def test_agents_and_viewers_take_nothing_back(world: World) -> None:
     world.stored(REDIS)
     agent = as_agent(replace(world.owner, scopes=frozenset({TokenScope.READ, TokenScope.WRITE})))
 
@@ -186,20 +206,17 @@ def test_what_is_personal_of_others_is_neither_counted_nor_touched(world: World)
             world.roll(**chosen)
 
 
-def test_choice_of_nothing_of_a_time_turned_round_or_of_another_place_is_refused(
-    world: World,
-) -> None:
+def test_choice_of_nothing_or_of_another_place_is_refused(world: World) -> None:
     elsewhere, now = stored(world.owner, world.now, REDIS), world.now
 
-    with pytest.raises(InvalidInput):
-        roll_back(caller=world.owner, choice=RollbackChoice(project=world.store), now=now)
-    with pytest.raises(InvalidInput):
-        world.roll(since=now, until=now)
+    for nothing in ({"token": None}, {"since": now, "until": now}):
+        with pytest.raises(InvalidInput):
+            world.roll(**nothing)
     for hidden in ({"ancestor": elsewhere.id}, {"session": uuid4()}):
         with pytest.raises(NotFound):
             world.roll(**hidden)
     with pytest.raises(NotFound):
-        roll_back(caller=world.owner, choice=RollbackChoice(project="nowhere", since=now), now=now)
+        replace(world, store="nowhere").roll(since=now)
 
     assert active() == [REDIS]
 
@@ -230,15 +247,16 @@ def test_what_stands_again_and_says_again_what_it_said_is_undone_too(world: Worl
     assert (again.archived, again.reinstated, again.rewritten) == (1, 1, 1)
 
 
-@pytest.mark.parametrize("take_back", [undo, undo_call])
 def test_a_part_of_a_rollback_is_not_undone_by_itself_nor_decided_by_the_inbox(
-    world: World, take_back: Callable[..., object]
+    world: World,
 ) -> None:
     before = [world.theirs(text) for text in (REDIS, CARTS)]
     done, then = world.roll(), world.now + 2 * HOUR
+    assert done.review_id is not None
 
-    with pytest.raises(Conflict, match="part of a rollback"):
-        take_back(caller=world.owner, review_id=done.review_id, now=then)
+    for take_back in (undo, undo_call):
+        with pytest.raises(Conflict, match="part of a rollback"):
+            take_back(caller=world.owner, review_id=done.review_id, now=then)
 
     week = inbox.count_decided(caller=world.owner, project=world.store, now=then)
     assert (active(), week["total"], week["by_verdict"]) == ([], 0, {})
@@ -265,3 +283,245 @@ def test_a_token_of_the_scope_admin_does_no_less_than_was_shown(world: World) ->
     assert (done.rewritten, done.left) == (1, 0)
     assert (row.content, row.governance, row.user_verified) == (REDIS, again.governance, True)
     assert (again.content, again.verification, again.verified_at) == (CARTS, "verified", world.now)
+
+
+def test_two_rolled_back_one_after_the_other_leave_the_first_text(world: World) -> None:
+    memory, second = world.stored(REDIS, tags=("cache",)), world.another()
+    world.say(memory, CARTS, tags=["x"])
+    world.say(memory, PARSER, second)
+
+    later = world.roll(person=second.user_id)
+    between = row_of(memory).content
+    seen = world.look(after=2 * HOUR)
+    first = world.roll(after=2 * HOUR)
+
+    assert (later.rewritten, between) == (1, CARTS)
+    assert [(one.fate, one.why) for one in seen.items] == [(RollbackFate.REWRITTEN, None)]
+    row = row_of(memory)
+    assert (first.rewritten, first.archived, row.content, row.tags) == (1, 0, REDIS, ["cache"])
+    assert world.look(after=3 * HOUR).items == ()
+
+
+def test_what_was_changed_again_after_a_rollback_goes_back_again(world: World) -> None:
+    memory = world.stored(REDIS)
+    world.say(memory, CARTS, after=HOUR)
+    world.say(memory, PARSER, after=2 * HOUR)
+    texts = []
+    for hours in (2, 1):  # a longer time takes back what a shorter one has left
+        world.roll(after=3 * HOUR, since=world.now + hours * HOUR)
+        texts.append(row_of(memory).content)
+    world.say(memory, PARSER, as_agent(world.member), 4 * HOUR, reason=rollback.REASON)
+
+    again = world.roll(after=5 * HOUR)
+
+    assert texts == [CARTS, REDIS]
+    assert (again.rewritten, row_of(memory).content) == (1, REDIS)
+
+
+def test_pin_external_id_and_what_was_verified_are_taken_back(world: World) -> None:
+    memory = world.stored(REDIS, external_id="redis")
+    confirm(caller=world.owner, memory_id=memory.id, now=world.now)
+    before = row_of(memory)
+    world.say(memory, CARTS, as_agent(world.member), pinned=True, external_id="carts")
+    between = row_of(memory)
+
+    done = world.roll()
+
+    after = row_of(memory)
+    names = ("content", "pinned", "external_id", "user_verified", "verification", "verified_at")
+    assert not [name for name in names if getattr(before, name) == getattr(between, name)]
+    assert done.rewritten == 1
+    assert [getattr(after, name) for name in names] == [getattr(before, name) for name in names]
+
+
+def test_words_that_stay_keep_their_confirmation_and_what_is_as_before_is_left(
+    world: World,
+) -> None:
+    pinned, same = world.stored(REDIS), world.stored(CARTS)
+    world.say(pinned, pinned=True)
+    confirm(caller=world.owner, memory_id=pinned.id, now=world.now)
+    for value in (True, False):
+        world.say(same, pinned=value)
+
+    seen = world.look()
+    done = world.roll()
+
+    assert fates(seen)[same.id] == (RollbackFate.LEFT, LeftReason.SAME)
+    assert (seen.counts.left, done.rewritten, done.left) == (1, 1, 1)
+    row = row_of(pinned)
+    assert (row.pinned, row.user_verified) == (False, True)
+
+
+def test_a_preview_of_many_asks_no_more_and_counts_no_further_than_a_call_takes(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def change_one(number: int) -> None:
+        told = f"Engine {number * 7919} of the mill was oiled by crew {number * 104729}."
+        world.say(world.stored(told, type="episode"), f"{told} Then it was painted.")
+
+    change_one(1)
+    with CaptureQueriesContext(connection) as few:
+        first = world.look()
+    for number in (2, 3):
+        change_one(number)
+    with CaptureQueriesContext(connection) as many:
+        then = world.look()
+    monkeypatch.setattr(rollback_plan, "COUNTED", 2)
+    bounded = world.look()
+
+    assert (first.counts.rewritten, then.counts.rewritten) == (1, 3)
+    assert len(many) == len(few)
+    assert (bounded.counts.rewritten, len(bounded.items)) == (2, 3)
+
+
+def live(world: World, chance: Random, deeds: int) -> None:
+    """Let so many things happen as a number says, of which some are refused."""
+    other = world.another()
+    writers = (world.member, as_agent(world.member), other, as_agent(other), world.owner)
+    for number in range(deeds):
+        deed = chance.choice(("store", "change", "replace", "judge"))
+        who, content, at = chance.choice(writers), chance.choice(TEXTS), number * MINUTE
+        with suppress(CairnError):
+            if deed == "store":
+                type = chance.choice(("fact", "fact", "episode"))
+                world.stored(content, who, type=type, at=world.now + at)
+            elif deed == "change":
+                named = {"external_id": chance.choice(("one", "two", ""))}
+                changes = named if chance.random() < 0.3 else {"content": content}
+                world.say(any_of(chance), by=who, after=at, **changes)
+            elif deed == "replace":
+                world.put_right(any_of(chance).id, content, who)
+            else:
+                judge(world, chance, at, content)
+
+
+def judge(world: World, chance: Random, at: timedelta, content: str) -> None:
+    """Let the steward confirm a memory, or settle a conflict of two."""
+    one, two = any_of(chance), any_of(chance)
+    if chance.random() < 0.5:
+        confirm(caller=world.steward, memory_id=one.id, now=world.now + at)
+    elif (one.status, two.status) == ("active", "active") and is_free(one, two):
+        verdict = chance.choice(tuple(ConflictVerdict))
+        world.settle(world.conflict_of(one, two), verdict, after=at, content=content)
+
+
+def is_free(one: Memory, two: Memory) -> bool:
+    with tenancy.unit():
+        return one.id != two.id and not ConflictRow.objects.filter(older=one, newer=two).exists()
+
+
+def any_of(chance: Random) -> Any:
+    with tenancy.unit():
+        return chance.choice(tuple(Memory.objects.order_by("created_at", "content", "id")))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("by", ["person", "time"])
+def test_the_numbers_of_a_preview_are_those_of_the_receipt(
+    world: World, seed: int, by: str
+) -> None:
+    world.stored(TEXTS[0])
+    live(world, Random(seed), deeds=24)
+    chosen = {} if by == "person" else {"since": world.now + 8 * MINUTE}
+
+    seen = world.look(after=24 * HOUR, **chosen)
+    done = world.roll(after=24 * HOUR, **chosen)
+
+    counts = rollback.COUNTS
+    assert [getattr(done, one) for one in counts] == [getattr(seen.counts, one) for one in counts]
+    again: list[UUID] = [id for one in seen.items for id in one.stands_again]
+    assert len(again) == done.reinstated
+    archived = sum(one.fate is RollbackFate.ARCHIVED for one in seen.items)
+    assert archived <= done.archived
+
+
+def run(world: World) -> Mapping[str, Any]:
+    """Take back what the member did as a job does; return what was told."""
+    told: list[Mapping[str, Any]] = []
+
+    def tell(done: int, total: int, so_far: Mapping[str, Any]) -> None:
+        told.append({**so_far, "done": done, "total": total})
+
+    then = world.now + HOUR
+    rollback.run(caller=world.owner, choice=world.choice(), asked_at=then, tell=tell)
+    return told[-1]
+
+
+@pytest.fixture
+def just_before(monkeypatch: pytest.MonkeyPatch) -> Before:
+    """Let something happen once, just before memories are locked."""
+    take = rollback.lock_memories
+
+    def happens(deed: Callable[[], object]) -> None:
+        waiting = [deed]
+
+        def lock(*, ids: Iterable[UUID]) -> dict[UUID, Memory]:
+            while waiting:
+                waiting.pop()()
+            return take(ids=ids)
+
+        monkeypatch.setattr(rollback, "lock_memories", lock)
+
+    return happens
+
+
+def test_what_goes_along_does_not_use_the_bound_up(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rollback, "MOST", 2)
+    first = world.put_right(world.stored(REDIS).id, CARTS)
+    world.put_right(first, MILL)
+    for text in (PARSER, f"{PARSER} Twice, since the parser is slow."):
+        world.theirs(text)
+
+    last = run(world)
+
+    assert (last["archived"], last["reinstated"], last["left"]) == (3, 1, 1)
+    assert (last["done"], last["total"]) == (3, 4)
+    assert last["review_id"] is not None
+
+
+def test_no_more_is_rewritten_in_a_call_than_is_undone_in_a_request(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rollback, "MOST_REWRITTEN", 1)
+    for text in (REDIS, CARTS):
+        world.say(world.stored(text), f"{text} Twice.")
+    world.theirs(PARSER)
+
+    last = run(world)
+
+    assert (last["archived"], last["rewritten"], last["left"]) == (1, 1, 1)
+
+
+def test_what_is_gone_by_the_time_is_left_and_the_rest_is_told(
+    world: World, just_before: Before
+) -> None:
+    gone, other, kept = world.stored(REDIS), world.stored(CARTS), world.theirs(PARSER)
+    world.stand_for(kept)
+    world.say(gone, MILL)
+    world.say(other, f"{CARTS} Twice.")
+    just_before(lambda: Memory.objects.filter(pk=gone.id).delete())
+
+    last = run(world)
+
+    assert (last["rewritten"], last["left"]) == (1, 1)
+    assert active() == sorted([CARTS, PARSER])
+
+
+@pytest.mark.parametrize("meanwhile", ["personal", "kept", "rewritten"])
+def test_what_somebody_keeps_while_it_is_locked_stays(
+    world: World, meanwhile: str, just_before: Before
+) -> None:
+    one, other = world.theirs(REDIS), world.theirs(CARTS)
+    deeds: dict[str, Callable[[], object]] = {
+        "personal": lambda: world.say(one, scope="personal"),
+        "kept": lambda: world.stand_for(one),
+        "rewritten": lambda: world.say(one, MILL, world.steward),
+    }
+    just_before(deeds[meanwhile])
+
+    done = world.roll()
+
+    assert done.archived == 1
+    assert [row_of(memory).status for memory in (one, other)] == ["active", "archived"]

@@ -58,8 +58,10 @@ def silent(agent: Caller, member_caller: Caller, store: str, now: datetime) -> E
     return Ended(ran(agent, now, (), project=store), member_caller, now)
 
 
-def test_it_says_what_was_seen_what_was_dropped_and_what_waits(session: Ended) -> None:
-    told = session.seen()
+def test_it_says_what_was_seen_what_was_dropped_and_what_waits(
+    session: Ended, silent: Ended
+) -> None:
+    told, nothing = session.seen(), silent.seen()
 
     assert [(one["memory"].type, one["why"], one["waits"]) for one in told.candidates] == [
         ("gotcha", "self_correction", True),
@@ -69,19 +71,17 @@ def test_it_says_what_was_seen_what_was_dropped_and_what_waits(session: Ended) -
     assert told.shown["dropped"] == {"too_few_sessions": 4}
     assert told.candidates[0]["evidence"][-1]["sequence"] == 13
     assert "promoted" not in told.shown
+    assert (nothing.candidates, nothing.waiting, nothing.shown) == ((), 0, inbox.EMPTY)
 
 
-def test_a_session_without_events_came_to_nothing(silent: Ended) -> None:
-    told = silent.seen()
-
-    assert (told.candidates, told.waiting, told.shown) == ((), 0, inbox.EMPTY)
-
-
-def test_nothing_is_kept_that_nobody_counted_and_else_all_of_it_at_once(session: Ended) -> None:
-    with pytest.raises(Conflict) as refused:
+def test_nothing_is_kept_that_nobody_counted_and_else_all_of_it_at_once(
+    session: Ended, agent: Caller
+) -> None:
+    with pytest.raises(Conflict, match="2 wait here now, not 1"):
         session.decide(save_all=True, count=1)
+    with pytest.raises(Forbidden):  # who proposed does not approve
+        session.decide(caller=agent, save_all=True)
 
-    assert "2 wait here now, not 1" in str(refused.value.detail)
     done = session.decide(save_all=True, count=2)
     assert (done.decided, done.summary.waiting) == ({"keep": 2}, 0)
     with tenancy.unit():
@@ -123,13 +123,6 @@ def test_one_that_cannot_be_decided_leaves_all_undecided(session: Ended) -> None
         session.decide(verdict(first, "keep"), verdict(second, "keep"))
 
     assert session.seen().waiting == 1
-
-
-def test_who_proposed_does_not_approve(session: Ended, agent: Caller) -> None:
-    with pytest.raises(Forbidden):
-        session.decide(caller=agent, save_all=True)
-
-    assert session.seen().waiting == 2
 
 
 def test_what_cannot_be_meant_names_its_place(session: Ended, silent: Ended) -> None:

@@ -1,8 +1,8 @@
-"""Who settles a conflict, what follows, and that it can be taken back."""
+"""Who settles a conflict and is told of it, what follows, and that it can be taken back."""
 
 from dataclasses import replace
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -18,12 +18,15 @@ from accounts.errors import (
 )
 from memory.errors import NotActive, RefusedByGate, SelfApproval
 from memory.intake.actions.revise import revise
+from memory.records import writes
 from memory.records.actions import archive
+from memory.records.models import Conflict as ConflictRow
 from memory.records.models import Memory, MemoryLink
 from memory.review.actions import settlements
 from memory.review.queries import conflicts
 from memory.review.queries.conflicts import Bar, ConflictState, ConflictVerdict, ConflictView
-from teams.models import AuditEntry
+from teams import queries as places
+from teams.models import AuditEntry, Project
 from tests.support.memories import as_agent, as_role, sent
 from tests.support.reviewed import HOUR, World, row_of
 
@@ -31,6 +34,7 @@ OLD = "The checkout worker in `shop/checkout.py` retries a payment 3 times befor
 NEW = OLD.replace("3 times", "5 times")
 RIGHT = OLD.replace("3 times", "4 times")
 WHY = "It was raised last week."
+MINE = "Nobody here understands why `shop/checkout.py` retries a payment so often at all."
 KEEP_OLDER, KEEP_NEWER, BOTH, EDIT = ConflictVerdict
 
 
@@ -131,26 +135,20 @@ def test_edges_that_a_settlement_took_come_back_as_they_were(
     assert edges(found) == before
 
 
-def test_what_leaves_names_its_successor_and_the_reason(world: World, found: ConflictView) -> None:
-    ended(world, found, KEEP_NEWER)
-
-    gone = row_of(found.older)
-    assert (gone.superseded_by_id, gone.archived_reason) == (found.newer.id, WHY)
-    assert gone.confidence == 0.3
-    with tenancy.unit():
-        told = AuditEntry.objects.get(act="memory.conflict_settled")
-    assert told.details["superseded"] == [str(found.older.id)]
-
-
-def test_a_text_of_ones_own_replaces_both_from_then_on(world: World, found: ConflictView) -> None:
+def test_a_text_of_ones_own_replaces_both_from_then_on_and_says_why(
+    world: World, found: ConflictView
+) -> None:
     ended(world, found, EDIT)
 
     older, newer = row_of(found.older), row_of(found.newer)
     with tenancy.unit():
         right = Memory.objects.get(pk=older.superseded_by_id)
+        told = AuditEntry.objects.get(act="memory.conflict_settled")
     assert (newer.superseded_by_id, right.content) == (right.id, RIGHT)
     assert older.valid_until == newer.valid_until == right.valid_from
     assert older.valid_from < right.valid_from
+    assert (older.archived_reason, older.confidence) == (WHY, 0.3)
+    assert told.details["superseded"] == sorted([str(older.id), str(newer.id)])
 
 
 def test_agents_settle_nothing(world: World, found: ConflictView) -> None:
@@ -174,22 +172,15 @@ def test_nobody_settles_over_a_text_that_has_changed_since(
     assert ended(world, seen, KEEP_OLDER).verdict == "keep_older"
 
 
-@pytest.mark.parametrize(
-    ("verdict", "reason", "content", "error"),
-    [
+def test_what_cannot_be_meant_is_refused(world: World, found: ConflictView) -> None:
+    for verdict, reason, content, error in (
         (BOTH, " ", "", InvalidInput),
         (BOTH, "the password = hunter2Xq9!zLm4 was rotated", "", InvalidInput),
         (EDIT, WHY, "", InvalidInput),
         (EDIT, WHY, "No.", RefusedByGate),
-    ],
-    ids=["no reason", "a secret", "no text", "refused by a gate"],
-)
-def test_what_cannot_be_meant_is_refused(
-    world: World, found: ConflictView, verdict: ConflictVerdict, reason: str, content: str,
-    error: type[Exception],
-) -> None:  # fmt: skip
-    with pytest.raises(error):
-        ended(world, found, verdict, reason=reason, content=content)
+    ):
+        with pytest.raises(error):
+            ended(world, found, verdict, reason=reason, content=content)
 
     assert states(found) == ("active", "active")
 
@@ -245,18 +236,24 @@ def test_taking_back_a_text_that_was_there_before_leaves_that_memory(
     assert states(found) == ("active", "active")
 
 
-def test_a_text_that_somebody_changed_since_is_not_archived(
-    world: World, found: ConflictView
+@pytest.mark.parametrize("is_changed", [True, False])
+def test_a_text_that_settled_is_archived_unless_somebody_changed_it_since(
+    world: World, is_changed: bool
 ) -> None:
-    done = ended(world, found, EDIT)
-    written = row_of(found.older).superseded_by_id
-    given = {"caller": world.steward, "memory_id": written, "now": world.now + HOUR}
-    revise(changes={"tags": ["payments"]}, if_version=None, **given)
+    one = clash(world, world.owner, world.member, external_id="" if is_changed else "wiki-1")
+    done = ended(world, one, EDIT)
+    written = row_of(one.older).superseded_by_id
+    if is_changed:
+        given = {"caller": world.steward, "memory_id": written, "now": world.now + HOUR}
+        revise(changes={"tags": ["payments"]}, if_version=None, **given)
 
     reopened(world, done)
 
     with tenancy.unit():
-        assert Memory.objects.get(pk=written).status == "active"
+        status = Memory.objects.get(pk=written).status
+    assert status == ("active" if is_changed else "archived")
+    assert states(one) == ("active", "active")
+    assert row_of(one.newer).external_id == one.newer.external_id
 
 
 def test_a_text_that_would_replace_a_fourth_memory_is_refused(
@@ -271,15 +268,6 @@ def test_a_text_that_would_replace_a_fourth_memory_is_refused(
         ended(world, found, EDIT)
 
     assert (row_of(fourth).status, states(found)) == ("active", ("active", "active"))
-
-
-def test_a_settled_text_with_an_external_id_can_be_taken_back(world: World) -> None:
-    one = clash(world, world.owner, world.member, external_id="wiki-1")
-
-    reopened(world, ended(world, one, EDIT))
-
-    assert states(one) == ("active", "active")
-    assert row_of(one.newer).external_id == "wiki-1"
 
 
 @pytest.mark.parametrize(
@@ -324,3 +312,77 @@ def test_a_settlement_is_taken_back_by_whoever_made_it_or_a_steward(
     assert bars == [Bar.STEWARD, Bar.NONE, Bar.NONE]
     with pytest.raises(RoleNotSufficient):
         reopened(world, done, stranger)
+
+
+def told_of_conflicts(caller: Caller) -> list[tuple[UUID, str]]:
+    with tenancy.unit():
+        seen = places.changes_since(caller=caller, after=0, limit=200)
+    return [
+        (one.object_id, one.summary["citation"]) for one in seen if one.kind in writes.FEED_KINDS
+    ]
+
+
+@pytest.mark.parametrize("side", ["older", "newer"])
+def test_a_side_that_became_personal_is_settled_out_of_sight(
+    world: World, found: ConflictView, side: str
+) -> None:
+    people = {"older": world.owner, "newer": world.member}
+    author, theirs = people.pop(side), getattr(found, side)
+    (other,) = people.values()
+    assert told_of_conflicts(other)
+
+    world.say(theirs, MINE, author, HOUR, scope="personal")
+    world.settle(found.id, ConflictVerdict.BOTH, author, HOUR)
+    settlements.reopen(caller=author, conflict_id=found.id, if_version=None, now=world.now + HOUR)
+
+    assert told_of_conflicts(other) == []
+    mine = [citation for id, citation in told_of_conflicts(author) if id == theirs.id]
+    assert {MINE.startswith(citation[:20]) for citation in mine[-2:]} == {True}
+    with tenancy.unit():
+        logged = AuditEntry.objects.filter(act__in=writes.FEED_KINDS).order_by("number")
+        entries = [(one.object_id, one.details) for one in logged]
+    assert entries == [(str(theirs.id), {"verdict": "both"}), (str(theirs.id), {})]
+
+
+def test_who_is_told_follows_both_sides(world: World, found: ConflictView) -> None:
+    def audience() -> UUID:
+        with tenancy.unit():
+            return ConflictRow.objects.get().audience
+
+    first = audience()
+    world.say(found.newer, MINE, after=HOUR, scope="personal")
+    between = audience()
+    world.say(found.newer, NEW, after=HOUR, scope="project")
+
+    assert (between, audience()) == (world.member.user_id, first)
+    world.settle(found.id, ConflictVerdict.KEEP_OLDER, world.member, HOUR)
+    assert told_of_conflicts(world.member)[-1][0] == found.newer.id
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "told"),
+    [
+        ("personal", "open", "older"),
+        ("organization", "closed", "newer"),
+        ("organization", "open", "newer"),
+        ("open", "team", "newer"),
+        ("team", "closed", None),
+        ("closed", "team", None),
+        ("team", "team", None),
+        ("personal", "personal", None),
+    ],
+)
+def test_those_are_told_who_see_both(older: str, newer: str, told: str | None) -> None:
+    rows = {"older": _row(older), "newer": _row(newer)}
+    actor = uuid4()
+
+    side, audience = writes.find_narrower_side(**rows, otherwise=actor)
+
+    expected = rows["newer"] if told is None else rows[told]
+    assert (side, audience) == (expected, actor if told is None else expected.audience)
+
+
+def _row(place: str) -> Memory:
+    project = Project(slug=place, name=place, open_to_all=place == "open")
+    scope = "project" if place in {"open", "closed"} else place
+    return Memory(scope=scope, audience=uuid4(), project=project)

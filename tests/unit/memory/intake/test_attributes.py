@@ -131,3 +131,41 @@ def test_several_faults_are_told_at_once() -> None:
     found = _faults(tags=("",), confidence=2.0, phase="x" * 21)
 
     assert set(found) == {"/tags/0", "/confidence", "/phase"}
+
+
+TOKEN = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+
+
+@pytest.mark.parametrize(
+    ("given", "pointer"),
+    [
+        ({"tags": ("fine", TOKEN)}, "/tags/1"),
+        ({"related_files": (f"https://user:{TOKEN}@host/x",)}, "/related_files/0"),
+        ({"external_id": TOKEN}, "/external_id"),
+        ({"source_uri": f"https://x/?token={TOKEN}"}, "/source_uri"),
+        ({"attributes": {"env": [f"GITHUB={TOKEN}"]}}, "/attributes/env/0"),
+        ({"type": "dead_end", "attributes": {TOKEN: 1}}, "/attributes"),
+        ({"attributes": {f"pwd={TOKEN}": 1, TOKEN: [{"env": f"X={TOKEN}"}]}}, "/attributes"),
+        ({"attributes": {"db_password": "Tractor!4711vio"}}, "/attributes/db_password"),
+        ({"attributes": {"a": {"client_secret": ["x", TOKEN[4:]]}}},
+         "/attributes/a/client_secret/1"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)  # fmt: skip
+def test_a_secret_in_any_field_is_refused_without_being_repeated(
+    given: dict[str, Any], pointer: str
+) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        check_fields(new=NewMemory(content="Carts expire.", source="user_taught", **given))
+
+    first = refused.value.errors[0]
+    assert (first.pointer, first.code) == (pointer, "secret")
+    assert TOKEN not in f"{refused.value.detail} {refused.value.errors}"
+    named = "db_password" in given.get("attributes", {})
+    assert not named or "at line 1, column 1." in str(first.detail)
+
+
+def test_texts_side_by_side_make_no_secret() -> None:
+    tags = ("password:", "w1nter-2026", "ghp_16C7e42F292c", "6912E7710c838347Ae178B4a")
+
+    check_fields(new=NewMemory(content="Carts expire.", source="user_taught", tags=tags))
