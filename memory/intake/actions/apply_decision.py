@@ -15,7 +15,7 @@ replaced is not active, and a pair is judged once.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -42,6 +42,7 @@ EDGE: Final = (
     *ENDS, "confidence", "automatic", "cosine", "description", "before", "created_at",
 )  # fmt: skip
 SOURCES: Final = frozenset(Source)
+LogRow = ActionLog  # of what became of one candidate
 VERBS: Final = {LinkKind.SUPERSEDES: "superseded", LinkKind.CONTRADICTS: "contradicted"}
 LOWERED: Final = ("confidence", "valid_until", "archived_reason")  # of what is replaced
 RETIRED: Final = ("status", "superseded_by", *LOWERED)  # all that is written of it
@@ -195,6 +196,11 @@ def edge_of(*, link: MemoryLink) -> dict[str, Any]:
     return {name: versions.plain(value=getattr(link, name)) for name in EDGE}
 
 
+def log_actions(*, rows: Sequence[LogRow]) -> None:
+    """Append rows of the log. In a unit."""
+    bulk_insert.insert_rows(rows=rows)
+
+
 def log_row(
     *,
     caller: Caller,
@@ -206,7 +212,7 @@ def log_row(
     now: datetime,
     **named: UUID | None,
 ) -> ActionLog:
-    """Return the row of the log of one candidate, for `bulk_insert`; `place` None: it found none.
+    """Return the row of the log of one candidate, `place` None: it found none.
 
     `memory_id` is what was stored or confirmed, `other_id` what it replaced or contradicts.
     """
@@ -295,7 +301,7 @@ def integrate_stored(
             for verb, memory_id, _ in several:
                 ids[verb] += (memory_id,)
             writes.record_bulk(caller=caller, act="memory.bulk_integrated", memory_ids=ids)
-            bulk_insert.insert_rows(rows=[logged for _, _, logged in several])
+            log_actions(rows=[logged for _, _, logged in several])
     return sum(map(len, done.values()))
 
 

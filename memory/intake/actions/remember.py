@@ -19,14 +19,13 @@ from uuid import UUID
 
 from django.db import transaction
 
-from accounts import bulk_insert, jobs, tenancy
+from accounts import jobs, tenancy
 from accounts.caller import Caller, principal
 from accounts.errors import Conflict, Forbidden, InvalidInput, TooLarge
 from accounts.messages import message
 from memory.index.actions import embedding
 from memory.intake import integrate, queries
 from memory.intake.actions import apply_decision, candidate, revise, similar_memories
-from memory.intake.models import ActionLog
 from memory.intake.validation import NewMemory
 from memory.records import actions, assertions, writes
 from memory.records.models import Memory
@@ -92,7 +91,7 @@ def remember(
         with tenancy.unit():
             where = candidate.find_placement_if_any(caller=caller, new=new)
             logged = _log_row(caller, new, where, refused, now)
-            bulk_insert.insert_rows(rows=(logged,))
+            apply_decision.log_actions(rows=(logged,))
         raise
 
     return write_or_retry(
@@ -125,7 +124,7 @@ def decide(*, caller: Caller, prepared: Prepared, now: datetime) -> Outcome:
     usable = replace(prepared, embedded=similar_memories.in_use(embedded=prepared.embedded))
     outcome = _decide_at(caller, usable, where, now)
     logged = _log_row(caller, prepared.checked.new, where, outcome, now)
-    bulk_insert.insert_rows(rows=(logged,))
+    apply_decision.log_actions(rows=(logged,))
     return outcome
 
 
@@ -230,7 +229,7 @@ def _log_row(
     where: candidate.Placement | None,
     outcome: Outcome,
     now: datetime,
-) -> ActionLog:
+) -> apply_decision.LogRow:
     """Return what the action log keeps of an outcome.
 
     Of a shared memory that contradicts one that fewer people see, that it was added and no more.
@@ -390,7 +389,7 @@ def _take_all(
         item if isinstance(item, Outcome) else _added(item, job_id, now) for _, item in decided
     )
     _record_writes(caller, outcomes)
-    bulk_insert.insert_rows(
+    apply_decision.log_actions(
         rows=[
             _log_row(caller, item, where, outcome, now)
             for item, (where, _), outcome in zip(new, decided, outcomes, strict=True)
