@@ -90,14 +90,6 @@ class Traces:
     taken: list[dict[str, Any]] = field(default_factory=list)
     _rows: list[Memory] = field(default_factory=list)
 
-    @classmethod
-    def of(cls, *, verdicts: Iterable[ReviewVerdict]) -> "Traces":
-        """Return together what verdicts have put down, each as it left it."""
-        befores = [made.before for made in verdicts]
-        names = ("touched", "made", "links", "versions", TAKEN)
-        found = {name: [one for kept in befores for one in kept.get(name, ())] for name in names}
-        return cls(**{**found, "made": list(map(UUID, found["made"]))})
-
     def keep(self, row: Memory) -> None:
         """Put down a locked memory as it is now."""
         fields = {name: versions.plain(value=getattr(row, name)) for name in FIELDS}

@@ -347,14 +347,6 @@ def claim_of(*, row: Memory, version: MemoryVersion | None = None) -> frozenset[
     return frozenset(keys | ({(*place, "name", name)} if name else set()))
 
 
-def claims_of(
-    *, ids: Iterable[UUID], of: Mapping[UUID, MemoryVersion] | None = None
-) -> dict[UUID, frozenset[Key]]:
-    """Return what memories claim, or would by saying a version `of` them again. In a unit."""
-    rows = Memory.objects.filter(pk__in=tuple(ids)).only(*UNIQUE_COLUMNS).order_by("id")
-    return {row.id: claim_of(row=row, version=(of or {}).get(row.id)) for row in rows}
-
-
 class Taken:
     """Who has what in their places, as far as it was asked for, while memories come and change."""
 

@@ -104,7 +104,7 @@ def lock_touched(*, caller: Caller, call: Sequence[ReviewVerdict]) -> dict[UUID,
     In the order in which everybody locks memories; a call may have touched one of them twice.
     Raises NotFound where one is gone, Conflict where somebody has changed one since.
     """
-    traces = actions.Traces.of(verdicts=call)
+    traces = _traces_of(call)
     versions = dict.fromkeys(traces.made, 1)
     for kept in traces.touched:
         id = UUID(kept["id"])
@@ -132,7 +132,7 @@ def take_back(*, call: Sequence[ReviewVerdict], held: Mapping[UUID, Memory], now
     The last of these verdicts has the last word. Raises Conflict where another active memory has
     the text or the external id of one by now.
     """
-    traces = actions.Traces.of(verdicts=call)
+    traces = _traces_of(call)
     changed: set[str] = {"version"}
     for kept in traces.touched:
         row = held[UUID(kept["id"])]
@@ -152,6 +152,14 @@ def take_back(*, call: Sequence[ReviewVerdict], held: Mapping[UUID, Memory], now
     MemoryLink.objects.filter(pk__in=traces.links).delete()
     MemoryVersion.objects.filter(pk__in=traces.versions).delete()
     ReviewVerdict.objects.filter(pk__in=[made.pk for made in call]).update(undone_at=now)
+
+
+def _traces_of(call: Sequence[ReviewVerdict]) -> actions.Traces:
+    """Return together what verdicts have put down, each as it left it."""
+    befores = [made.before for made in call]
+    names = ("touched", "made", "links", "versions", actions.TAKEN)
+    found = {name: [one for kept in befores for one in kept.get(name, ())] for name in names}
+    return actions.Traces(**{**found, "made": list(map(UUID, found["made"]))})
 
 
 def _restore_fields(row: Memory, kept: Mapping[str, Any]) -> set[str]:
@@ -233,7 +241,7 @@ def _undo_each(
     for made in call:
         check_not_undone(made=made)
     held = lock_touched(caller=caller, call=call)
-    for one in actions.Traces.of(verdicts=call).made:
+    for one in _traces_of(call).made:
         actions.archive_row(caller=caller, row=held[one], reason=TAKEN_BACK, now=now)
     take_back(call=call, held=held, now=now)
     done = []

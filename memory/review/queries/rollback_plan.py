@@ -418,8 +418,8 @@ def make_plan(*, selection: Selection, most: int) -> RollbackPlan:
     rewritten, left = find_ends(ids=ids, selection=selection)
 
     claims, rewrites = (
-        memories.claims_of(ids=behind),
-        memories.claims_of(ids=rewritten, of=rewritten),
+        _claims_of(behind, {}),
+        _claims_of(rewritten, rewritten),
     )
     taken = memories.Taken(wanted=(*claims.values(), *rewrites.values()), leaving=archived)
     blocked = behind.keys() - taken.take(claims=claims)
@@ -433,6 +433,14 @@ def make_plan(*, selection: Selection, most: int) -> RollbackPlan:
         rewritten={id: rewritten[id] for id in fitting},
         left=left | dict.fromkeys(asked.keys() - fitting, LeftReason.TWIN),
     )
+
+
+def _claims_of(
+    ids: Iterable[UUID], versions: Mapping[UUID, MemoryVersion]
+) -> dict[UUID, frozenset[memories.Key]]:
+    """Return what memories claim, or would by saying a version again."""
+    rows = Memory.objects.filter(pk__in=tuple(ids)).only(*memories.UNIQUE_COLUMNS).order_by("id")
+    return {row.id: memories.claim_of(row=row, version=versions.get(row.id)) for row in rows}
 
 
 def count_plan(*, selection: Selection, plan: RollbackPlan) -> RollbackCounts:
