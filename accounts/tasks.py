@@ -103,10 +103,10 @@ def _reason(error: CairnError | SoftTimeLimitExceeded | MemoryError) -> str:
     if isinstance(error, CairnError):
         return join_messages(error.detail, error.hint)
     if isinstance(error, MemoryError):
-        template = "It needed more memory than the {most} MB of a job."
-        return message(template, most=settings.JOB_MEMORY_MB)
-    template = "It ran longer than {seconds} s and was stopped."
-    return message(template, seconds=settings.JOB_SECONDS)
+        most = settings.JOB_MEMORY_MB
+        return message("It needed more memory than the {most} MB of a job.", most=most)
+    seconds = settings.JOB_SECONDS
+    return message("It ran longer than {seconds} s and was stopped.", seconds=seconds)
 
 
 @contextmanager

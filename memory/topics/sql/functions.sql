@@ -28,7 +28,7 @@ BEGIN
     CROSS JOIN LATERAL (
         SELECT coalesce(bit_or(1 << (w.place::int - 1)), 0) AS bits
         FROM unnest(near.words) WITH ORDINALITY AS w(word, place)
-        -- A word of a topic is letters, digits, _ and -, singular or plural: see memory/topics/labels.
+        -- A word of a topic is letters, digits, _ and -, singular or plural: see memory/topics/clustering.
         WHERE m.content ~* ('(^|[^[:alnum:]_-])' || regexp_replace(w.word, '(..[^suiao])s$', '\1', 'i')
                             || 's?([^[:alnum:]_-]|$)')) AS held
     WHERE e.active
