@@ -1,10 +1,11 @@
 """Rules measured on text that their authors neither wrote nor labelled.
 
-    python -m tests.bench.bench_foreign CLONES
+    python -m tests.bench.bench_foreign CLONES [TRANSCRIPTS]
 
 CLONES is a folder with clones of the public repositories that `foreign/*.tsv` name, each as
 `owner+name` (a work tree, a bare clone, or a folder with one as `repo`). The labels are kept here,
 the texts are not: commits are found by their hash, statements by path and the hash of their text.
+TRANSCRIPTS is a folder of packed transcripts of Claude Code, whose labels else are left out.
 A rule stays while its precision is at least 0.8; below that its cases go to review or to a model.
 
 Removed by it: the rules for types by words such as “because”, “must” or “see”, first those for
@@ -27,19 +28,20 @@ from memory.entities.rules import find_entities
 from memory.extraction.chatter import is_talk
 from memory.extraction.extract import Candidate, extract
 from memory.extraction.model_answers import is_worth_asking
+from memory.observer import detect
 from memory.observer.evidence_texts import of_commit
 from memory.sessions import tools
 from memory.sessions.events import Arguments, Event, EventKind
 from memory.sessions.turns import Speaker, own_words
 from memory.text import passages
 from tests.bench import foreign_conversations
-from tests.bench.foreign_conversations import Conversation
+from tests.bench.foreign_conversations import Conversation, history_session, transcript_sessions
 
 LABELS = Path(__file__).parent / "foreign"
 LEAST_PRECISION = 0.8
 
 
-def main(clones: Path) -> None:
+def main(clones: Path, transcripts: Path | None) -> None:
     """Print how often each rule is right."""
     measure_commits(clones)
     measure_types(clones)
@@ -48,6 +50,7 @@ def main(clones: Path) -> None:
     measure_commands(clones)
     measure_spans(clones)
     measure_passages(clones)
+    measure_observations(clones, transcripts)
 
 
 def measure_commits(clones: Path) -> None:
@@ -171,6 +174,40 @@ def measure_passages(clones: Path) -> None:
     print(_line("all", right, sum(whole.total() for whole in counted.values())))
 
 
+def measure_observations(clones: Path, transcripts: Path | None) -> None:
+    """Print for each kind of observation how often it is true, and useful to a colleague."""
+    labelled = [row for row in _labels("observations") if "?" not in row]
+    seen = _observations(clones, transcripts, {(row[0], row[1]) for row in labelled})
+    answers: dict[str, list[list[str]]] = defaultdict(list)
+    for source, path, kind, key, *answer in labelled:
+        if (source, path, kind, key) in seen:
+            answers[kind].append(answer)
+            answers["all"].append(answer)
+    print(f"\nobservations of sessions: {len(labelled)} labelled, {len(answers['all'])} seen")
+    for column, question in enumerate(("true", "useful")):
+        for kind, given in sorted(answers.items()):
+            right = sum(answer[column] == "yes" for answer in given)
+            print(_line(f"{question}: {kind}", right, len(given)))
+
+
+def _observations(
+    clones: Path, transcripts: Path | None, places: set[tuple[str, str]]
+) -> set[tuple[str, str, str, str]]:
+    """Return what was observed in some sessions: source, path, kind, digest of the key."""
+    told = dict(transcript_sessions(folder=transcripts)) if transcripts else {}
+    if not told:
+        print("\nno folder of transcripts: what was observed in them is not measured")
+    seen: set[tuple[str, str, str, str]] = set()
+    for source, path in places:
+        repository, _, commit = source.partition("@")
+        if commit:
+            text = _git(clones, repository, "show", f"{commit}:{path}")
+            told[path] = history_session(repository=repository, path=path, text=text)
+        found = detect.witnessed(scratchpad=told[path], rejected={}) if path in told else ()
+        seen.update((source, path, one.kind.value, _digest(one.key)) for one in found)
+    return seen
+
+
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -227,8 +264,8 @@ def _git(clones: Path, repository: str, *arguments: str) -> str:
 def _line(name: str, right: int, count: int) -> str:
     precision = right / count if count else 0.0
     verdict = "" if precision >= LEAST_PRECISION else "  below the bar"
-    return f"  {name:20} precision {precision:.2f} of {count:3}{verdict}"
+    return f"  {name:26} precision {precision:.2f} of {count:3}{verdict}"
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) > 2 else None)

@@ -2,23 +2,47 @@
 
 Two kinds of files: histories that SpecStory writes (`.specstory/history/*.md`: a heading a turn,
 the calls of tools among what the agent says) and aider's `.aider.chat.history.md` (`####` before
-what a person says, `>` before what the program says).
+what a person says, `>` before what the program says). What an agent did is read of the former,
+where they are of Claude Code, and of that program's own transcripts.
 """
 
+import gzip
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from memory.client.transcripts import reader
+from memory.sessions import event_parsing, file_paths, reducers
+from memory.sessions.events import Event
+from memory.sessions.scratchpad import Scratchpad, Setting
 from memory.sessions.turns import Speaker, Turn
 
 AIDER = ".aider.chat.history.md"
-_HEADING = re.compile(r"^_\*\*(User|Agent)\b[^\n]*\*\*_$", re.MULTILINE)
+_HEADING = re.compile(r"^_\*\*(User|Agent)\b([^\n]*)\*\*_$", re.MULTILINE)
 _CALL = re.compile(r"^(?:<tool-use\b|Tool use: \*\*)", re.MULTILINE)
 _THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
 _COMMAND = re.compile(
     r"Tool use: \*\*Bash\*\*[^`]{0,400}?(?:```bash\n(.+?)\n```|`([^`\n]+)`)", re.DOTALL
 )
 _ROOT = re.compile(r"/(?:Users|home)/[\w./-]+")
+_AT = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:[\d.]+Z")
+_MARKS = re.compile(r"</?(?:think|details)>|<summary>[^\n]*</summary>|^---$", re.MULTILINE)
+_OF_PROGRAM = ("<command-", "<local-command", "[Request interrupted")
+_TOOL = re.compile(
+    r"^(?:<tool-use\b[^\n]*\n<summary>)?Tool use: \*\*(\w+)\*\*(?:</summary>)?", re.MULTILINE
+)
+_PARTS = re.compile(  # what a call was given, a block of code, how the result is called, the result
+    r"(.*?)(?=^(?:```|Error:|Result:)|\Z)(?:```(?!text\n)\w+\n(.*?)\n```\s*)?"
+    r"(?:(Error|Result):\s+)?(?:```(?:text)?\n(.*)\n```)?",
+    re.MULTILINE | re.DOTALL,
+)
+_INLINE = re.compile(r"^ ?`(.+)`$", re.MULTILINE)
+_NAMED = re.compile(r"(?:\b(path|pattern) )?`([^`\n]+)`")
+_CHANGED = re.compile(r"(?:he file|successfully at:|edits? to) (/.+?)(?: has been|:?$| \()", re.M)
+_FAILED = ("<tool_use_error>", "Exit code ", "The user doesn't want to proceed")
+_NEEDED = {"Edit": "path", "MultiEdit": "path", "Write": "path", "Glob": "pattern"}
 _SPEAKERS = {"User": Speaker.USER, "Agent": Speaker.ASSISTANT}
 
 
@@ -54,11 +78,80 @@ def root_of(*, repository: str, text: str) -> str:
 
 
 def _specstory(text: str) -> Iterator[tuple[Speaker, str]]:
-    pieces = _HEADING.split(text)[1:]
-    for who, body in zip(pieces[::2], pieces[1::2], strict=True):
+    for who, _, body in _entries(text):
         words = _CALL.split(_THOUGHT.sub("", body).removesuffix("---\n\n"))[0].strip()
         if words:
             yield _SPEAKERS[who], words
+
+
+def _entries(text: str) -> Iterator[tuple[str, ...]]:
+    """Yield who said it, what more the heading says, and what stands below it."""
+    pieces = _HEADING.split(text)[1:]
+    return zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True)
+
+
+def history_session(*, repository: str, path: str, text: str) -> Scratchpad:
+    """Fold a history of Claude Code, which lacks tokens, and what edits replaced."""
+    top = root_of(repository=repository, text=text)
+    below = path.rpartition(".specstory/")[0].rstrip("/")
+    root, folder = file_paths.working_folder(root=top, folder=f"{top}/{below}".rstrip("/"))
+    return _folded(Setting(root=root, folder=folder), _rows(text))
+
+
+def _rows(text: str) -> Iterator[dict[str, object]]:
+    """Yield the rows that a client would send; a step is all up to the end of a call."""
+    step = 1
+    for who, about, body in _entries(text):
+        is_beside = "sidechain" in about
+        same = {"at": "".join(_AT.findall(about)), "agent": "sidechain" if is_beside else ""}
+        words, *calls = _TOOL.split(body)
+        said = _MARKS.sub("", words).strip()
+        if said and who == "Agent":
+            yield {**same, "kind": "reasoning", "step": step, "text": said}
+        elif said and not is_beside and not said.startswith(_OF_PROGRAM):
+            yield {**same, "kind": "prompt", "step": step, "text": said}
+        for name, given in zip(calls[::2], calls[1::2], strict=True):
+            yield from ({**same, **row, "step": step} for row in _call_rows(name, given))
+            step += 1
+
+
+def _call_rows(name: str, given: str) -> tuple[dict[str, object], ...]:
+    """Return a call and its result; nothing where what it was called with is left out."""
+    head, block, label, result = _PARTS.findall(given)[0]
+    args = {key or "path": value for key, value in _NAMED.findall(head)}
+    changed = _CHANGED.search(result)
+    if name == "Bash":
+        args = {"command": block or "".join(_INLINE.findall(head)[:1])}
+    elif changed and _NEEDED.get(name) == "path":
+        args = {"path": changed.group(1)}
+    if name in _NEEDED and _NEEDED[name] not in args:
+        return ()
+    is_error = label == "Error" or result.startswith(_FAILED)
+    row = {"kind": "tool_result", "name": name, "text": result, "is_error": is_error}
+    return {"kind": "tool_call", "name": name, "args": args}, row
+
+
+def transcript_sessions(*, folder: Path) -> Iterator[tuple[str, Scratchpad]]:
+    """Yield the path of each transcript of Claude Code in a folder, packed, and fold it."""
+    with TemporaryDirectory() as unpacked:
+        for path in folder.rglob("*.jsonl.gz"):
+            plain = Path(unpacked) / path.relative_to(folder).with_suffix("")
+            plain.parent.mkdir(parents=True, exist_ok=True)
+            plain.write_bytes(gzip.decompress(path.read_bytes()))
+        for main in reader.named_transcripts(paths=(Path(unpacked),), name="claude-code"):
+            rows = (
+                row
+                for one in (main, *reader.subagents(of=main))
+                for line in reader.read(path=one.path, parser=one.source.parser, rank=one.rank)
+                for row in line.events
+            )
+            setting = Setting(root=reader.work_place(transcript=main).cwd)
+            yield main.path.relative_to(unpacked).as_posix(), _folded(setting, rows)
+
+
+def _folded(setting: Setting, rows: Iterator[dict[str, object]]) -> Scratchpad:
+    read = (event_parsing.read(row={"sequence": at, **row}) for at, row in enumerate(rows, 1))
+    return reducers.rebuild(setting=setting, events=(one for one in read if isinstance(one, Event)))
 
 
 def _aider(text: str) -> Iterator[tuple[Speaker, str]]:
