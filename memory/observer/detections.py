@@ -5,6 +5,10 @@ a value give the value that the product promises for each signal. The share of f
 where learning enters: what people reject of a signal takes the place of the guess, so a weak signal
 that they keep rejecting falls under the floor.
 
+The shares in the table are defaults. Of 126 sightings in foreign sessions, each of one session
+alone, 17 % were true as their text says (`tests/bench/bench_foreign.py`), so what is promoted waits
+for a person until they have come to trust it.
+
 A sighting is that a signal was seen in a session, by what it is recognized, and on what it rests.
 """
 
