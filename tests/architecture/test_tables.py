@@ -133,8 +133,8 @@ def test_fusion_weights_equal_the_spec() -> None:
 
 def test_phase_weights_equal_the_spec() -> None:
     rows = {
-        phase.value: {type.value: weight for type, weight in weights.items()}
-        for phase, weights in phases.WEIGHTS.items()
+        phase.value: {type.value: weight for type, weight in table.weights.items()}
+        for phase, table in phases.TABLES.items()
     }
 
     assert rows == EXPECTED_PHASES
@@ -143,11 +143,11 @@ def test_phase_weights_equal_the_spec() -> None:
 def test_phase_budgets_equal_the_spec() -> None:
     rows = {
         phase.value: (
-            budget.tokens,
-            {type.value: share for type, share in budget.shares.items()},
-            budget.other,
+            table.budget.tokens,
+            {type.value: share for type, share in table.budget.shares.items()},
+            table.budget.other,
         )
-        for phase, budget in phases.BUDGETS.items()
+        for phase, table in phases.TABLES.items()
     }
 
     assert rows == EXPECTED_BUDGETS
