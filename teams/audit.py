@@ -22,12 +22,11 @@ from django.utils import timezone
 from psycopg.types.json import Json
 
 from accounts import audit as acts
-from accounts import tenancy
+from accounts import rights, tenancy
 from accounts.audit import Actor
-from accounts.caller import Caller, check_manages
+from accounts.caller import Caller
 from accounts.errors import wrong_field
 from accounts.models import AuditRoot
-from accounts.pages import Page, page_of
 from teams import audit_chain, changes
 from teams.audit_chain import Entry, Head, Verdict
 from teams.models import AuditEntry
@@ -116,9 +115,17 @@ class Filters:
     request_id: str | None = None
 
 
-def page(*, caller: Caller, filters: Filters, cursor: str | None, limit: int) -> Page[Entry, str]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """Entries, newest first, and where the next page begins (None: this is the last)."""
+
+    items: tuple[Entry, ...]
+    next_cursor: str | None
+
+
+def page(*, caller: Caller, filters: Filters, cursor: str | None, limit: int) -> Page:
     """Return a page of the log. Raises RoleNotSufficient but for managers, InvalidInput."""
-    check_manages(caller=caller)
+    rights.check_manages(caller=caller)
     wanted: dict[str, Any] = {
         "actor_user": filters.actor,
         "object_id": filters.object_id,
@@ -133,7 +140,8 @@ def page(*, caller: Caller, filters: Filters, cursor: str | None, limit: int) ->
     with tenancy.unit():
         rows = AuditEntry.objects.filter(**{k: v for k, v in wanted.items() if v is not None})
         found = tuple(_entry(row) for row in rows.order_by("-number")[: limit + 1])
-    return page_of(found=found, limit=limit, place=lambda last: str(last.number))
+    items = found[:limit]
+    return Page(items=items, next_cursor=str(items[-1].number) if len(found) > limit else None)
 
 
 def every_entry() -> Iterator[Entry]:

@@ -111,7 +111,7 @@ def list_conflicts(call: Call, query: ConflictQuery) -> Answer:
         limit=query.limit,
         now=call.now,
     )
-    return Answer(page.items, following=page.next_place)
+    return Answer(page.items, following=page.next_after)
 
 
 @get("conflicts/{id}", tag="memories", answer=Conflict)

@@ -13,7 +13,6 @@ from django.db.models import Count, Q, QuerySet
 
 from accounts import tenancy
 from accounts.caller import Caller, principal
-from accounts.pages import Page, page_of
 from memory import sql_queries
 from memory.entities.names import TYPE_CODES
 from memory.entities.queries import ABOUT
@@ -61,6 +60,14 @@ class ActionView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ActionPage:
+    """Some rows, newest first, and after which one the next page starts."""
+
+    items: tuple[ActionView, ...]
+    next_after: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
     """How many candidates ended in one way at one gate, within some days."""
 
@@ -77,7 +84,7 @@ def page(
     gate: str | None = None,
     after: int | None,
     limit: int,
-) -> Page[ActionView, int]:
+) -> ActionPage:
     """Return rows, the newest first. Raises NotFound for a project the caller cannot see."""
     size = min(limit, LARGEST_PAGE)
     asked = {"outcome": outcome, "gate": gate, "id__lt": after}
@@ -86,7 +93,8 @@ def page(
             **{name: value for name, value in asked.items() if value is not None}
         )
         found = _views(caller, rows.order_by("-id")[: size + 1])
-    return page_of(found=found, limit=size, place=lambda last: last.id)
+    items = found[:size]
+    return ActionPage(items=items, next_after=items[-1].id if len(found) > size else None)
 
 
 def tallies(*, caller: Caller, project: str | None, days: int, now: datetime) -> tuple[Tally, ...]:

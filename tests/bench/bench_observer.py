@@ -6,7 +6,7 @@ made, with results of a few kilobytes. Figures are processor time.
 
 import random
 import sys
-import time
+from functools import partial
 
 from memory.observer import detect
 from memory.sessions import reducers, scratchpad
@@ -23,13 +23,13 @@ def main(*, sizes: tuple[int, ...]) -> None:
     """Read, fold, write, read back and finish sessions of some sizes."""
     for size in sizes:
         rows = made(calls=size)
-        read_in, events = _timed(lambda rows=rows: read_events(rows))
-        folded_in, state = _timed(
-            lambda events=events: reducers.rebuild(setting=Story().setting, events=events)
-        )
-        written_in, data = _timed(lambda state=state: scratchpad.dump(scratchpad=state))
-        loaded_in, _ = _timed(lambda data=data: scratchpad.load(data=data))
-        found_in, found = _timed(lambda state=state: detect.find_all(scratchpad=state, rejected={}))
+        events, read_in = measures.spent(partial(read_events, rows))
+        rebuild = partial(reducers.rebuild, setting=Story().setting, events=events)
+        state, folded_in = measures.spent(rebuild)
+        data, written_in = measures.spent(partial(scratchpad.dump, scratchpad=state))
+        _, loaded_in = measures.spent(partial(scratchpad.load, data=data))
+        find = partial(detect.find_all, scratchpad=state, rejected={})
+        found, found_in = measures.spent(find)
         count = len(events)
         measures.line(f"{count:,} events", f"{len(found)} signals, {len(data) / 1e6:.1f} MB")
         measures.line("read", f"{count / read_in:10,.0f} a second")
@@ -56,12 +56,6 @@ def made(*, calls: int, codes: tuple[str, ...] = CODE, seed: int = 3) -> tuple[o
         else:
             told.say("Now I look at the next file. It should hold the settings. Let me see.")
     return tuple(told.done().rows)
-
-
-def _timed(call: object) -> tuple[float, object]:
-    started = time.process_time()
-    result = call()  # type: ignore[operator]
-    return time.process_time() - started, result
 
 
 if __name__ == "__main__":

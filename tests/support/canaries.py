@@ -1,13 +1,19 @@
 """Organizations whose every text names them, and the product's own ways to read what they hold.
 
 A read returns all it saw as one text. It is right when the canary of its organization is in it and
-no other: an empty answer is as wrong as a foreign one.
+no other: an empty answer is as wrong as a foreign one. `CanarySite` is a database of its own with
+such organizations, and the processes that read them at the same time.
 """
 
+import json
+import os
 import re
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 from uuid import UUID
@@ -20,6 +26,7 @@ from accounts.actions.tokens import NewToken, create_token
 from accounts.authentication import caller_from_session, entered
 from accounts.caller import Caller, TokenScope
 from accounts.models import User
+from config import env
 from frontend.presenters import activity_feed
 from memory.records.filters import Filters
 from memory.records.queries import memories
@@ -28,10 +35,12 @@ from memory.search.request import SearchRequest
 from teams import queries
 from teams.actions import create_project
 from teams.changes import GROUP
-from tests.support import people
+from tests.support import people, site
 from tests.support.api import Api
 from tests.support.memories import sent, stored
 
+PROGRAM: Final = ("-m", "tests.support.canary_program")
+PATIENCE_S: Final = 5_000
 WORD: Final = re.compile(r"canary[a-z]{3}")
 LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 MEMORIES: Final = 3  # an organization's first ones
@@ -189,3 +198,62 @@ class Tally:
     def told(self) -> dict[str, Any]:
         """Return what the program prints."""
         return {name: getattr(self, name) for name in ("reads", "writes", "wrong", "examples")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CanarySite:
+    """Where the database is, and where it is written who is in it."""
+
+    worlds: Path
+    told: Mapping[str, str]
+
+    def start(self, command: str, *given: object) -> subprocess.Popen[str]:
+        """Start a command of the program."""
+        return subprocess.Popen(
+            [sys.executable, *PROGRAM, command, str(self.worlds), *map(str, given)],
+            env={**os.environ, **self.told},
+            cwd=env.ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def ask(self, command: str, *given: object) -> dict[str, Any]:
+        """Run a command to its end; return what it printed."""
+        return _answer(self.start(command, *given))
+
+    def at_once(self, *, reads: int) -> list[dict[str, Any]]:
+        """Read from one process of coroutines and threads, and from two that do jobs."""
+        share = reads // 4
+        started = [
+            self.start("mix", 0, reads - 2 * share),
+            self.start("work", reads, share),
+            self.start("work", 2 * reads, share),
+        ]
+        return [_answer(process) for process in started]
+
+
+def _answer(process: subprocess.Popen[str]) -> dict[str, Any]:
+    """Return what a started command prints. Fails with what it said when it does."""
+    printed, said = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 0, said
+    found: dict[str, Any] = json.loads(printed)
+    return found
+
+
+def environment_of(*, database_url: str) -> dict[str, str]:
+    """Return the environment of processes on a database; memories are embedded by jobs."""
+    return {
+        "DATABASE_URL": database_url,
+        "DATABASE_OWNER_URL": os.environ.get("DATABASE_OWNER_URL", ""),
+        "DJANGO_SETTINGS_MODULE": "config.settings.test",
+        "CAIRN_EMBED_INLINE": "0",
+    }
+
+
+def plant_all(*, home: Path, told: Mapping[str, str], organizations: int) -> CanarySite:
+    """Migrate a database and plant organizations in it."""
+    made = CanarySite(worlds=home / "worlds.json", told=told)
+    site.run("manage.py", "migrate", "-v", "0", environment={**os.environ, **told})
+    made.ask("plant", organizations)
+    return made

@@ -18,8 +18,8 @@ import pytest
 
 from config.embedded import processes
 from config.embedded.home import choose
-from tests.support import canary_site, servers, site
-from tests.support.canary_site import CanarySite
+from tests.support import servers, site
+from tests.support.canaries import CanarySite, environment_of, plant_all
 from tests.support.crashing import await_that
 from tests.support.goals import Scale
 from tests.support.programs import PROGRAMS
@@ -147,9 +147,9 @@ def _answers(pooled: str) -> bool:
 def canaries(scale: Scale, tmp_path_factory: pytest.TempPathFactory) -> CanarySite:
     """The organizations."""
     servers.start()
-    told = canary_site.told(database_url=site.new_database(DATABASE))
+    told = environment_of(database_url=site.new_database(DATABASE))
     home = tmp_path_factory.mktemp("canaries")
-    return canary_site.made(home=home, told=told, organizations=scale.of(short=8, long=20))
+    return plant_all(home=home, told=told, organizations=scale.of(short=8, long=20))
 
 
 @pytest.mark.goal(name="G2")
@@ -239,10 +239,10 @@ def test_nothing_was_left_on_the_connections(storm: Storm) -> None:
 @pytest.mark.pooler
 def test_database_is_migrated_and_filled_through_the_pooler(tmp_path: Path) -> None:
     servers.start()
-    direct = canary_site.told(database_url=site.new_database("cairn_pooled"))
+    direct = environment_of(database_url=site.new_database("cairn_pooled"))
 
     with in_front(home=tmp_path, of=direct, size=1) as told:
-        made = canary_site.made(home=tmp_path, told=told, organizations=2)
+        made = plant_all(home=tmp_path, told=told, organizations=2)
         seen = made.ask("work", 0, 45)
         left = left_behind(pooled=told["DATABASE_URL"], size=1)
 
