@@ -99,7 +99,8 @@ def remove_methodology(*, caller: Caller, name: str) -> None:
     """
     _check_manages(caller)
     with tenancy.unit():
-        gone, _ = _own_methodologies(caller).filter(name=name).delete()
+        own = Definition.objects.filter(audience=caller.organization_id, kind=Kind.METHODOLOGY)
+        gone, _ = own.filter(name=name).delete()
         if not gone:
             raise NotFound(
                 detail="The organization has no such methodology of its own.",
@@ -186,10 +187,6 @@ def _record(caller: Caller, act: str, object_id: str) -> None:
         object_id=object_id,
         caller=caller,
     )
-
-
-def _own_methodologies(caller: Caller) -> QuerySet[Definition]:
-    return Definition.objects.filter(audience=caller.organization_id, kind=Kind.METHODOLOGY)
 
 
 def _check_free(

@@ -1,6 +1,6 @@
 """Phases of work, the methodologies that name them, and a project's own weights.
 
-Six universal phases as literal tables: which types count more, and how a context's tokens are
+Six universal phases, each with a table: which types count more, and how a context's tokens are
 shared. A methodology is data: a name and a map from its phases to the six, shipped or of an
 organization. A name that a caller sends and nothing knows is refused with the names that would do.
 
@@ -15,14 +15,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, Final
+from pathlib import Path
+from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 
 from accounts.errors import InvalidInput, wrong_field
 from accounts.messages import message
 from memory.taxonomy import MemoryType
-from memory.text.text import check_text
+from memory.text.text import check_text, read_tables
 
 
 class Phase(StrEnum):
@@ -97,114 +98,28 @@ NATIVE_TRANSITIONS: Final = (
 )
 KEPT: Final = "phase_weights"  # settings of a project
 
-# fmt: off
-WEIGHTS: Mapping[Phase, Mapping[MemoryType, float]] = {  # missing = 1.0
-    Phase.DEFINE: {
-        MemoryType.WORKFLOW_RECIPE: 1.4, MemoryType.DEAD_END: 1.2, MemoryType.REQUIREMENT: 1.2,
-        MemoryType.DECISION: 1.1, MemoryType.TASK_CALIBRATION: 1.1, MemoryType.GOTCHA: 0.8,
-        MemoryType.ERROR_PATTERN: 0.8,
-    },
-    Phase.IMPLEMENT: {
-        MemoryType.GOTCHA: 1.4, MemoryType.ERROR_PATTERN: 1.3, MemoryType.CAUSAL_DEPENDENCY: 1.2,
-        MemoryType.DEAD_END: 1.2, MemoryType.PATTERN: 1.1, MemoryType.PREFETCH_PATTERN: 1.1,
-    },
-    Phase.VALIDATE: {
-        MemoryType.ERROR_PATTERN: 1.4, MemoryType.E2E_OBSERVATION: 1.4, MemoryType.REQUIREMENT: 1.2,
-        MemoryType.WORK_UNIT_OUTCOME: 1.1,
-    },
-    Phase.REFINE: {
-        MemoryType.ERROR_PATTERN: 1.3, MemoryType.GOTCHA: 1.2, MemoryType.DEAD_END: 1.2,
-        MemoryType.PATTERN: 1.0,
-    },
-    Phase.EXPLORE: {
-        MemoryType.MODULE_INSIGHT: 1.4, MemoryType.DECISION: 1.2, MemoryType.PATTERN: 1.1,
-        MemoryType.CAUSAL_DEPENDENCY: 1.0,
-    },
-    Phase.REFLECT: {
-        MemoryType.WORK_UNIT_OUTCOME: 1.4, MemoryType.TASK_CALIBRATION: 1.3,
-        MemoryType.DEAD_END: 1.1,
-    },
-}
 
-BUDGETS: Mapping[Phase, Budget] = {
-    Phase.DEFINE: Budget(
-        tokens=2500,
-        shares={
-            MemoryType.WORKFLOW_RECIPE: 0.30, MemoryType.REQUIREMENT: 0.20,
-            MemoryType.DECISION: 0.20, MemoryType.DEAD_END: 0.15, MemoryType.TASK_CALIBRATION: 0.10,
-        },
-        other=0.05,
-    ),
-    Phase.IMPLEMENT: Budget(
-        tokens=3000,
-        shares={
-            MemoryType.GOTCHA: 0.30, MemoryType.ERROR_PATTERN: 0.25,
-            MemoryType.CAUSAL_DEPENDENCY: 0.15, MemoryType.PATTERN: 0.15, MemoryType.DEAD_END: 0.10,
-        },
-        other=0.05,
-    ),
-    Phase.VALIDATE: Budget(
-        tokens=2500,
-        shares={
-            MemoryType.ERROR_PATTERN: 0.30, MemoryType.REQUIREMENT: 0.25,
-            MemoryType.E2E_OBSERVATION: 0.25, MemoryType.WORK_UNIT_OUTCOME: 0.15,
-        },
-        other=0.05,
-    ),
-    Phase.REFINE: Budget(
-        tokens=2000,
-        shares={
-            MemoryType.ERROR_PATTERN: 0.35, MemoryType.GOTCHA: 0.25, MemoryType.DEAD_END: 0.20,
-            MemoryType.PATTERN: 0.15,
-        },
-        other=0.05,
-    ),
-    Phase.EXPLORE: Budget(
-        tokens=2000,
-        shares={
-            MemoryType.MODULE_INSIGHT: 0.40, MemoryType.DECISION: 0.25, MemoryType.PATTERN: 0.20,
-            MemoryType.CAUSAL_DEPENDENCY: 0.15,
-        },
-        other=0.0,
-    ),
-    Phase.REFLECT: Budget(
-        tokens=1500,
-        shares={
-            MemoryType.WORK_UNIT_OUTCOME: 0.40, MemoryType.TASK_CALIBRATION: 0.35,
-            MemoryType.DEAD_END: 0.15,
-        },
-        other=0.10,
-    ),
-}
-# fmt: on
+class PhaseTable(NamedTuple):
+    """What a phase of work makes of types of memories; a weight that is missing is 1."""
 
+    budget: Budget
+    weights: Mapping[MemoryType, Weight]
+
+
+_FILES: Final = Path(__file__).with_name("tables")
+TABLES: Final = TypeAdapter(dict[Phase, PhaseTable]).validate_python(
+    read_tables(file=_FILES / "phases.toml")
+)
 GENERAL = Budget(tokens=2000, shares={}, other=1.0)  # of work in no phase, ours
 
-METHODOLOGIES: Mapping[str, Methodology] = {
-    "native": {
-        "planning": Phase.DEFINE,
-        "spec": Phase.DEFINE,
-        "coding": Phase.IMPLEMENT,
-        "qa_review": Phase.VALIDATE,
-        "qa_fix": Phase.REFINE,
-        "debugging": Phase.REFINE,
-        "insights": Phase.EXPLORE,
-    },
-    "tdd": {"red": Phase.DEFINE, "green": Phase.IMPLEMENT, "refactor": Phase.REFINE},  # ours
-    "bmad": {  # ours
-        "analysis": Phase.EXPLORE,
-        "planning": Phase.DEFINE,
-        "solutioning": Phase.DEFINE,
-        "implementation": Phase.IMPLEMENT,
-        "review": Phase.VALIDATE,
-        "retrospective": Phase.REFLECT,
-    },
-}
+METHODOLOGIES: Final[Mapping[str, Methodology]] = TypeAdapter(
+    dict[str, dict[str, Phase]]
+).validate_python(read_tables(file=_FILES / "methodologies.toml"))
 
 
 def weights_of(*, phase: Phase | None, own: Own) -> Mapping[MemoryType, float]:
     """Return how much types count in a phase: the table's, but a project's own; others count 1."""
-    return {} if phase is None else {**WEIGHTS[phase], **own.get(phase, {})}
+    return {} if phase is None else {**TABLES[phase].weights, **own.get(phase, {})}
 
 
 def phase_of(

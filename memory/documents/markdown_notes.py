@@ -24,7 +24,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from accounts.messages import message
@@ -54,32 +54,16 @@ LONGEST_LINE: Final = 20_000  # characters; longer is no text somebody wrote; de
 MOST_TAGS: Final = 64
 LONGEST_TAG: Final = 64
 LONGEST_ASIDE: Final = 200  # characters in parentheses at the end of an observation
-CATEGORIES: Final[Mapping[str, MemoryType]] = {  # basic-memory's customary ones
-    category: type
-    for type, categories in {
-        MemoryType.DECISION: "decision design",
-        MemoryType.REQUIREMENT: "requirement convention",
-        MemoryType.PREFERENCE: "preference",
-        MemoryType.FACT: "fact",
-        MemoryType.GOTCHA: "gotcha warning issue",
-        MemoryType.ERROR_PATTERN: "problem bug",
-        MemoryType.FIX: "fix solution",
-        MemoryType.PATTERN: "technique pattern method",
-        MemoryType.TOOL: "tool",
-        MemoryType.REFERENCE: "reference resource",
-    }.items()
+_TABLES: Final = texts.read_tables(file=Path(__file__).with_name("words") / "notes.toml")
+CATEGORIES: Final = {
+    category: MemoryType(type)
+    for type, categories in _TABLES["categories"].items()
     for category in categories.split()
 }
-RELATIONS: Final[Mapping[str, LinkKind]] = {
-    "depends_on": LinkKind.DEPENDS_ON,
-    "requires": LinkKind.DEPENDS_ON,
-    "contradicts": LinkKind.CONTRADICTS,
-    "extends": LinkKind.EXTEND,
-    "caused_by": LinkKind.CAUSED_BY,
-    "resolved_by": LinkKind.RESOLVED_BY,
-    "supersedes": LinkKind.EXTEND,  # what a note says of another retires nothing
-    "derived_from": LinkKind.DERIVE,
-    "validates": LinkKind.VALIDATES,
+RELATIONS: Final = {
+    relation: LinkKind(kind)
+    for kind, relations in _TABLES["relations"].items()
+    for relation in relations.split()
 }
 Link = tuple[str, str]  # its kind, and the key of the other note
 
@@ -88,15 +72,8 @@ _NUMBERING = re.compile(
     re.IGNORECASE,
 )
 _DECORATION = re.compile("[\U0001f000-\U0001faff\u2300-\u27bf\u2b00-\u2bff\ufe0f\u200d#]+")
-_GENERIC = frozenset({
-    "about", "additional notes", "basics", "background", "description", "details", "example",
-    "examples", "features", "general", "getting started", "important", "info", "information",
-    "intro", "introduction", "misc", "miscellaneous", "more", "note", "notes", "other", "overview",
-    "readme", "rules", "summary", "tl;dr", "usage", "guidelines", "instructions",
-})  # fmt: skip
-_TITLED_BY_PROJECT = frozenset({
-    "readme", "claude", "agents", "index", "gemini", ".cursorrules", "copilot-instructions",
-})  # fmt: skip
+_GENERIC: Final = frozenset(_TABLES["headings"]["generic"])
+_TITLED_BY_PROJECT: Final = frozenset(_TABLES["headings"]["of_project"])
 _WORD = re.compile(r"[^\W_]{4,}")
 _BOILERPLATE_SECTIONS = re.compile(
     r"(?:(?:the )?(?:mit|apache|bsd|gpl) )?licen[cs](?:e|ing)s?(?: .{0,30})?|copyright|contributors"

@@ -27,7 +27,7 @@ from memory.search.request import PROFILES, SearchRequest
 from memory.taxonomy import MemoryType
 from memory.text import tokens
 
-PACK: Final = phases.BUDGETS[phases.Phase.IMPLEMENT]  # what an agent at work is given
+PACK: Final = phases.TABLES[phases.Phase.IMPLEMENT].budget  # what an agent at work is given
 SHOW_EVERY: Final = 100  # queries between two lines of progress
 TENANT: Final = "evaluation"  # whose circuit the calls of an extraction use
 WORDS: Final = (relevance.Sign.MATCHED, relevance.Sign.MATCHED_LEAD, relevance.Sign.MISSING)

@@ -12,6 +12,7 @@ that was validated.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, Final
 
 from memory.observer import detections, evidence_texts, reentered_dead_ends
@@ -21,6 +22,7 @@ from memory.sessions import file_paths
 from memory.sessions.events import Event, Outcome
 from memory.sessions.scratchpad import Scratchpad, SessionType, Setting, taint_of
 from memory.taxonomy import MemoryType, Source, source_row
+from memory.text import text as texts
 
 # The words of a signal come from templates: the same sighting always gives the same words, so that
 # what two sessions show is recognized as one. A model may phrase it better later.
@@ -29,83 +31,24 @@ CONTENT_MOST: Final = 700  # characters; default, not measured
 PART_MOST: Final = 240  # characters of one value in a sentence; default, not measured
 _LISTS: Final = ("steps", "order")  # details of several lines
 
-_SAID: Final[Mapping[SignalKind, tuple[MemoryType, str]]] = {  # by `files` and the details
-    SignalKind.FILE_ACCESS: (
-        MemoryType.PREFETCH_PATTERN, "Work here comes back to {files}; read it at the start.",
-    ),
-    SignalKind.BACKTRACK: (
-        MemoryType.GOTCHA,
-        "Changes of {files} were taken back in the same session; look twice before.",
-    ),
-    SignalKind.READ_ABANDON: (
-        MemoryType.GOTCHA, "{files} looks like the place and is not; the work was in {instead}.",
-    ),
-    SignalKind.TOOL_SEQUENCE: (MemoryType.WORKFLOW_RECIPE, "The usual steps here: {steps}."),
-    SignalKind.EXTERNAL_REFERENCE: (MemoryType.MODULE_INSIGHT, "Work on {files} needed {page}."),
-    SignalKind.GLOB_IGNORED: (
-        MemoryType.GOTCHA, "The files that {glob} finds are not the ones; it was {used}.",
-    ),
-    SignalKind.IMPORT_CHASE: (
-        MemoryType.CAUSAL_DEPENDENCY, "{first} depends on {last} by way of its imports.",
-    ),
-    SignalKind.TEST_ORDER: (
-        MemoryType.TASK_CALIBRATION,
-        "Tests of {module}: {order}; {runs} runs, {failures} of them failed.",
-    ),
-    SignalKind.CONFIG_TOUCHED: (
-        MemoryType.CAUSAL_DEPENDENCY, "A change of {others} needed a change of {config}.",
-    ),
-    SignalKind.STEP_OVERRUN: (
-        MemoryType.TASK_CALIBRATION,
-        "Work on {module} took {actual} steps where {planned} were planned.",
-    ),
-    SignalKind.PARALLEL_CONFLICT: (
-        MemoryType.GOTCHA, "Two were at work on {where} at once and collided.",
-    ),
-    SignalKind.CONTEXT_SPIKE: (
-        MemoryType.CONTEXT_COST, "{what} costs about {tokens} tokens of context.",
-    ),
-}  # fmt: skip
-_SAID_EITHER: Final[Mapping[SignalKind, tuple[tuple[MemoryType, str], tuple[MemoryType, str]]]] = {
-    SignalKind.CO_ACCESS: (  # both were edited, or one was read
-        (MemoryType.CAUSAL_DEPENDENCY, "A change of {first} comes with a change of {second}."),
-        (MemoryType.PREFETCH_PATTERN, "Who changes one of {first} and {second} reads the other."),
-    ),
-    SignalKind.ERROR_RETRY: (  # it went through, or did not
-        (MemoryType.ERROR_PATTERN, "{What} fails with “{message}”. It went through {how}."),
-        (MemoryType.GOTCHA, "{What} fails with “{message}”, also when tried again."),
-    ),
-    SignalKind.REPEATED_GREP: (  # found, or not
-        (
-            MemoryType.MODULE_INSIGHT,
-            "“{pattern}” is searched for again and again; it is in {found}.",
-        ),
-        (
-            MemoryType.GOTCHA,
-            "“{pattern}” is searched for again and again and is not found by that name.",
-        ),
-    ),
-    SignalKind.SELF_CORRECTION: (  # of files, or of none
-        (MemoryType.GOTCHA, "Corrected by the agent itself (about {files}): {sentence}"),
-        (MemoryType.MODULE_INSIGHT, "Corrected by the agent itself: {sentence}"),
-    ),
+SIGNALS: Final = Path(__file__).with_name("words") / "signals.toml"
+_SAID: Final = {  # types and words of a signal: one pair, or one for yes and one for no
+    SignalKind(kind): tuple((MemoryType(type), template) for type, template in pairs)
+    for kind, pairs in texts.read_tables(file=SIGNALS).items()
 }
 
 
 def of_sighting(*, sighting: Sighting) -> tuple[MemoryType, str] | None:
     """Return what a sighting becomes, as type and content; None when it only strengthens others."""
     details, files = sighting.details, ", ".join(sighting.files)
-    said = _SAID.get(sighting.kind)
-    if sighting.kind in _SAID_EITHER:
-        first, second = _SAID_EITHER[sighting.kind]
-        is_first = {
-            SignalKind.CO_ACCESS: details.get("both_edited") == "yes",
-            SignalKind.ERROR_RETRY: bool(details.get("how")),
-        }.get(sighting.kind, bool(files))
-        said = first if is_first else second
-    if said is None:
+    if sighting.kind not in _SAID:
         return None
-    type, template = said
+    is_first = {
+        SignalKind.CO_ACCESS: details.get("both_edited") == "yes",
+        SignalKind.ERROR_RETRY: bool(details.get("how")),
+    }.get(sighting.kind, bool(files))
+    said = _SAID[sighting.kind]
+    type, template = said[0 if is_first else -1]
     named = {name: _part(text) for name, text in details.items()}
     lists = {name: ", then ".join(details.get(name, "").split("\n")) for name in _LISTS}
     values = {

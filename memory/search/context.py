@@ -171,7 +171,7 @@ def context(*, caller: Caller, request: ContextRequest, now: datetime) -> Contex
 
 
 def _budget(phase: phases.Phase | None, given: int | None) -> phases.Budget:
-    usual = phases.GENERAL if phase is None else phases.BUDGETS[phase]
+    usual = phases.GENERAL if phase is None else phases.TABLES[phase].budget
     if given is None:
         return usual
     if 1 <= given <= LARGEST_BUDGET:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import Final
 
 from memory.sessions import tools
@@ -24,6 +25,7 @@ from memory.sessions.events import (
     EventKind,
     Outcome,
 )
+from memory.text.text import read_tables
 
 SEQUENCE_MOST: Final = 2**31 - 1  # what a column of positive integers holds
 # Defaults, not measured.
@@ -37,28 +39,12 @@ _MARK: Final = "\n[… {} characters left out …]\n"
 _HASH: Final = re.compile(r"[0-9a-f]{7,64}")
 _MARKED: Final = re.compile(r"\n\[… (\d{1,12}) characters left out …\]\n")
 _HEAD: Final = TEXT_MOST - _TAIL - len(_MARK) - 16  # so that the count has room
-_PATHS: Final = (
-    "file_path", "path", "filePath", "notebook_path", "filename", "file", "target_file",
-    "target_notebook",
-)  # fmt: skip
-_PATTERNS: Final = ("pattern", "glob", "regex", "query", "glob_pattern")
-_COMMANDS: Final = ("command", "cmd", "script")
-_URLS: Final = ("url", "uri")
-_BEFORE: Final = ("old_string", "old_str", "old_text", "before")
-_AFTER: Final = ("new_string", "new_str", "new_text", "after", "content")
-_LINES: Final = ("offset", "line", "start_line", "insert_line")
-_ARGUMENTS: Final = (_PATHS, _PATTERNS, _COMMANDS, _URLS, _BEFORE, _AFTER, _LINES)
+_TABLES: Final = read_tables(file=Path(__file__).with_name("words") / "events.toml")
+_ARGUMENTS: Final = {part: tuple(names.split()) for part, names in _TABLES["arguments"].items()}
 _OUTCOMES: Final = {
-    "success": Outcome.SUCCESS,
-    "succeeded": Outcome.SUCCESS,
-    "passed": Outcome.SUCCESS,
-    "completed": Outcome.SUCCESS,
-    "failure": Outcome.FAILURE,
-    "failed": Outcome.FAILURE,
-    "error": Outcome.FAILURE,
-    "abandoned": Outcome.ABANDONED,
-    "cancelled": Outcome.ABANDONED,
-    "interrupted": Outcome.ABANDONED,
+    word: Outcome(outcome)
+    for outcome, words in _TABLES["outcomes"].items()
+    for word in words.split()
 }
 
 
@@ -90,7 +76,8 @@ class _Invalid(Exception):
 def known_arguments(*, given: Mapping[str, object]) -> dict[str, object]:
     """Return those arguments of a call that `read` looks at, as they are."""
     named = (
-        next((name for name in names if given.get(name) is not None), "") for names in _ARGUMENTS
+        next((name for name in names if given.get(name) is not None), "")
+        for names in _ARGUMENTS.values()
     )
     return {name: given[name] for name in named if name}
 
@@ -163,25 +150,26 @@ def _kind_and_name(row: Mapping[str, object]) -> tuple[EventKind, str]:
 def _arguments(given: Mapping[str, object]) -> Arguments:
     if not given:
         return NO_ARGUMENTS
-    line, command = _first(given, _LINES), _first(given, _COMMANDS)
+    line, command = _first(given, "line"), _first(given, "command")
     if isinstance(command, list):  # some tools give its words
         command = " ".join(word for word in command if isinstance(word, str))
     command = _short(command)
     if len(command) > COMMAND_MOST:
         command = f"{command[: COMMAND_MOST - _TAIL - 1]}\n{command[-_TAIL:]}"
     return Arguments(
-        path=_target(_first(given, _PATHS)),
-        pattern=_target(_first(given, _PATTERNS)),
+        path=_target(_first(given, "path")),
+        pattern=_target(_first(given, "pattern")),
         command=command,
-        url=_target(_first(given, _URLS)),
-        before=_digest(_first(given, _BEFORE)),
-        after=_digest(_first(given, _AFTER)),
+        url=_target(_first(given, "url")),
+        before=_digest(_first(given, "before")),
+        after=_digest(_first(given, "after")),
         line=line if isinstance(line, int) and 0 < line <= COUNT_MOST else 0,
     )
 
 
-def _first(given: Mapping[str, object], names: tuple[str, ...]) -> object:
-    return next((given[name] for name in names if given.get(name) is not None), None)
+def _first(given: Mapping[str, object], part: str) -> object:
+    """Return what a call gives of an argument, under the first of its names."""
+    return next((given[name] for name in _ARGUMENTS[part] if given.get(name) is not None), None)
 
 
 def _digest(value: object) -> str:

@@ -15,50 +15,27 @@ from typing import Final
 
 from memory.sessions import file_paths, shell
 from memory.sessions.shell import Command
-from memory.text.text import read_words
+from memory.text.text import read_tables, read_words
 
 OWN_SERVER: Final = "cairn"
-TOOLS_OF_OURS: Final = frozenset(  # where a program names no server; `get` may be anybody's
-    {
-        "about_file", "add_memory", "check_conflicts", "check_diff", "check_plan", "context",
-        "extract_from_conversation", "find_similar", "get_entity_info", "get_timeline",
-        "list_recent", "list_topics", "push_note", "search", "search_history",
-    }
-)  # fmt: skip
 LONGEST: Final = 120  # characters of a path in a reason; default, not measured
 MADE_MOST: Final = 40  # files that one copy makes the session's own; default, not measured
 
-WEB: Final = frozenset({
-    "curl", "wget", "lynx", "w3m", "links", "elinks", "http", "https", "xh", "curlie", "aria2c",
-})  # fmt: skip
-FORGES: Final = frozenset({"gh", "glab", "hub", "tea", "jira"})
-_SAY_NOTHING: Final = frozenset({  # of a forge's verbs: they answer with an address at most
-    "create", "merge", "close", "reopen", "edit", "ready", "lock", "unlock", "delete",
-})  # fmt: skip
-_ARE_NO_TALK: Final = frozenset({  # of a forge's subjects: they are about itself
-    "auth", "config", "alias", "extension", "completion", "version", "help",
-})  # fmt: skip
-_SUBJECTS: Final = frozenset({"issue", "pr", "mr", "repo", "release", "label"})
-SEARCHES: Final = frozenset({"rg", "grep", "egrep", "fgrep", "zgrep", "ag", "ack"})
-_SCRIPTED: Final = frozenset({"sed", "awk", "gawk", "mawk", "jq", "yq"})
-SHOWS: Final = frozenset({"cat", "head", "tail", "less", "nl", "bat", "batcat", "more", "tac"})
-_READS: Final = SHOWS | frozenset({
-    "zcat", "zless", "xxd", "od", "hexdump", "strings", "cut", "sort", "uniq", "column", "fold",
-    "rev", "paste", "diff", "cmp", "comm", "pdftotext", "most", "base64", "sqlite3",
-})  # fmt: skip
-_COPIES: Final = frozenset({"cp", "mv", "rsync", "scp"})
-_GIT_READS: Final = frozenset({"show", "log", "diff", "grep", "blame", "cat-file"})
-_LETTERS: Final = {  # short options that take a value
-    "curl": "AbcCdDeEFHKmorTuwxXyYzP", "wget": "OoPtTUaieB", "ssh": "BbcDEeFIiJLlmOopQRSWw",
-    "sed": "ef", "awk": "Fvf", "gawk": "Fvf", "mawk": "Fvf", "cut": "dfcb", "sort": "ktoST",
-    "paste": "d", "git": "Cc", "bat": "lrHm", "batcat": "lrHm", "base64": "w", "ag": "ABCmGp",
-    "cp": "tS", "mv": "tS", "rsync": "efBT", "scp": "cDFiJloPSX", "unzip": "dPx", "gh": "R",
-    "tar": "C", "bsdtar": "C",
-    "glab": "R", "hub": "R", "rg": "ABCmefgtTdjMrE", "ack": "ABCm",
-    **dict.fromkeys(("grep", "egrep", "fgrep", "zgrep"), "ABCmefdD"),
-    **dict.fromkeys(_READS - {"cut", "sort", "paste", "bat", "batcat", "base64", "sqlite3"}, "nc"),
-}  # fmt: skip
-_NAMES: Final = read_words(file=Path(__file__).with_name("words") / "options.txt")
+_WORDS: Final = Path(__file__).with_name("words")
+_TABLE: Final = read_tables(file=_WORDS / "programs.toml")
+_LETTERS: Final = {  # short options that take a value, by program
+    program: letters
+    for letters, programs in _TABLE.pop("letters").items()
+    for program in programs.split()
+}
+_BY_USE: Final = {use: frozenset(words.split()) for use, words in _TABLE.items()}
+SEARCHES: Final = _BY_USE["searches"]
+TOOLS_OF_OURS: Final = _BY_USE["own_tools"]
+SHOWS: Final = _BY_USE["shows"]
+WEB: Final = _BY_USE["web"]
+_READS: Final = SHOWS | _BY_USE["reads"]
+_SCRIPTED: Final = _BY_USE["scripted"]
+_NAMES: Final = read_words(file=_WORDS / "options.txt")
 _OF_TWO: Final = frozenset({"--arg", "--argjson"})  # options of jq with a name and a value
 _METHODS: Final = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 _HELP: Final = frozenset({"--version", "-V", "--help", "-h"})
@@ -76,7 +53,6 @@ _OUTPUTS: Final = re.compile(r"\A(?:--output(?:-document)?|-[A-Za-z]*[oO])\Z")
 _KEEPS: Final = re.compile(
     r"\A(?:-[a-zA-Z]*[nuraR][a-zA-Z]*|--(?:no-clobber|update|recursive).*)\Z"
 )
-_UNPACKERS: Final = frozenset({"tar", "bsdtar", "unzip"})
 _PACKS: Final = re.compile(r"\A(?:-?[A-Za-z]*[cru][A-Za-z]*|--(?:create|append|update))\Z")
 _REMOTE: Final = re.compile(r"\A(?:[\w.-]+@)?(?![A-Za-z]:[\\/])([\w.-]+):")
 _ADDRESS: Final = re.compile(r"\A[a-z][a-z0-9+.-]*:/{2,}([^/?#\\]*)", re.IGNORECASE)
@@ -193,7 +169,7 @@ def of_command(*, command: Command, place: Workspace) -> Found | None:
     program = command.program
     if program in WEB:
         return _of_web(command)
-    if program in FORGES:
+    if program in _BY_USE["forges"]:
         return _of_forge(command)
     if program == "git":
         return _of_git(command, place)
@@ -295,8 +271,9 @@ def _of_web(command: Command) -> Found | None:
 
 def _of_forge(command: Command) -> Found | None:
     verbs = _operands(command)[:2]
-    is_quiet = not verbs or verbs[0] in _ARE_NO_TALK
-    if is_quiet or (verbs[0] in _SUBJECTS and not _SAY_NOTHING.isdisjoint(verbs[1:])):
+    if not verbs or verbs[0] in _BY_USE["own_subjects"]:
+        return None
+    if verbs[0] in _BY_USE["subjects"] and not _BY_USE["quiet_verbs"].isdisjoint(verbs[1:]):
         return None
     named = f"{command.program} {verbs[0]}"
     return Found(reason=f"issue or mail: {named}", source=named)
@@ -311,7 +288,7 @@ def _of_git(command: Command, place: Workspace) -> Found | None:
             return Found(reason=f"web: {at_host[1].lower()}", source=given[0])
         is_address = "://" in given[0]
         return of_url(url=given[0]) if is_address else _first_outside((given[0],), command, place)
-    if verb not in _GIT_READS:
+    if verb not in _BY_USE["git_reads"]:
         return None
     folders = (now for option, now in itertools.pairwise(command.words) if option == "-C")
     named = (*folders, *(given if "--no-index" in command.words else ()))
@@ -328,7 +305,7 @@ def _host_of(command: Command) -> str:
 
 def _copied(command: Command) -> tuple[tuple[str, ...], str]:
     """Return the files that a command copies or moves, and where to; none for any other."""
-    if command.program not in _COPIES:
+    if command.program not in _BY_USE["copies"]:
         return (), ""
     given, pairs = _operands(command), itertools.pairwise(command.words)
     target = next((now for one, now in pairs if one in {"-t", "--target-directory"}), "")
@@ -346,7 +323,7 @@ def _carried(command: Command, place: Workspace) -> Iterator[str]:
     words = command.words
     if command.program == "find" and not {"-exec", "-execdir"}.isdisjoint(words):
         yield from itertools.takewhile(lambda one: not one.startswith("-"), words[1:])
-    elif command.program in _UNPACKERS:
+    elif command.program in _BY_USE["unpackers"]:
         if not _PACKS.match(words[1] if len(words) > 1 else ""):
             yield from _operands(command)
     else:

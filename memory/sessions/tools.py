@@ -5,7 +5,6 @@ acts with one target. A chain of commands is read by its first telling part.
 """
 
 import re
-import tomllib
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -15,6 +14,7 @@ from memory.sessions import external_content, shell
 from memory.sessions.events import TARGET_MOST, Event
 from memory.sessions.external_content import Workspace
 from memory.sessions.shell import Command
+from memory.text.text import read_tables
 
 # Defaults, not measured.
 ALSO_MOST: Final = 40  # files of one call
@@ -53,9 +53,7 @@ class ToolReading:
 
 _BY_NAME: Final = {
     name: Act(act)
-    for act, names in tomllib.loads(
-        Path(__file__).with_name("words").joinpath("tools.toml").read_text(encoding="utf-8")
-    ).items()
+    for act, names in read_tables(file=Path(__file__).with_name("words") / "tools.toml").items()
     for name in names.split()
 }
 _SENDING: Final = frozenset({"task", "agent", "dispatch_agent", "spawn_agent", "runsubagent"})

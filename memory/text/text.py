@@ -12,11 +12,12 @@ and led to whatever happens to mention it.
 
 import hashlib
 import re
+import tomllib
 import unicodedata
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from memory.taxonomy import CITATION_LENGTH, CODE_TAG, MemoryType
 
@@ -34,15 +35,6 @@ _SIMPLE = re.compile(r"(?:[A-Z]?[a-z]+|[A-Z]+|\d+)\Z")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 _APOSTROPHES = dict.fromkeys(map(ord, "\u2018\u2019\u02bc"), "'")
 WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
-_LITTLE = frozenset({
-    "a", "an", "and", "are", "as", "at", "be", "been", "but", "by", "can", "did", "do", "does",
-    "for", "from", "had", "has", "have", "he", "her", "his", "i", "if", "in", "into", "is", "it",
-    "its", "me", "my", "no", "not", "of", "on", "or", "our", "out", "she", "so", "than", "that",
-    "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "too", "up",
-    "us", "was", "we", "were", "what", "when", "which", "who", "will", "with", "you", "your",
-    "thing", "things", "stuff", "ones", "way", "just", "also", "very", "really", "here",
-    "now",
-})  # fmt: skip
 
 
 class TextFaultKind(StrEnum):
@@ -152,6 +144,14 @@ def read_words(*, file: Path) -> frozenset[str]:
     """Return the words of a list that lies beside its module; its first line is a comment."""
     _, words = file.read_text(encoding="utf-8").split("\n", 1)
     return frozenset(words.split())
+
+
+def read_tables(*, file: Path) -> dict[str, Any]:
+    """Return the tables of a TOML file that lies beside its module."""
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+_LITTLE: Final = read_words(file=Path(__file__).with_name("words") / "little.txt")
 
 
 def content_words(*, text: str) -> frozenset[str]:

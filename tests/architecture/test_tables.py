@@ -27,10 +27,10 @@ FOUND: dict[str, Any] = {
         kind: [weights[path] for path in ("dense", "keyword", "graph")]
         for kind, weights in fusion.WEIGHTS.items()
     },
-    "phases": phases.WEIGHTS,
+    "phases": {phase: table.weights for phase, table in phases.TABLES.items()},
     "budgets": {
-        phase: (budget.tokens, budget.shares, budget.other)
-        for phase, budget in phases.BUDGETS.items()
+        phase: (table.budget.tokens, table.budget.shares, table.budget.other)
+        for phase, table in phases.TABLES.items()
     },
     "native": phases.METHODOLOGIES["native"],
 }

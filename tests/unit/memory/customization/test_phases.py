@@ -7,13 +7,13 @@ import pytest
 
 from accounts.errors import InvalidInput
 from memory.customization import phases
-from memory.customization.phases import BUDGETS, Phase
+from memory.customization.phases import TABLES, Phase
 from memory.taxonomy import MemoryType
 
 
 def test_the_shares_of_a_phase_sum_to_one() -> None:
-    for phase, budget in BUDGETS.items():
-        assert sum(budget.shares.values()) + budget.other == pytest.approx(1.0), phase
+    for phase, table in TABLES.items():
+        assert sum(table.budget.shares.values()) + table.budget.other == pytest.approx(1.0), phase
 
 
 def test_a_projects_own_weight_takes_the_place_of_the_tables() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.customization.phases import BUDGETS, Budget, Phase
+from memory.customization.phases import TABLES, Budget, Phase
 from memory.records.queries.views import MemoryView
 from memory.search import packing
 from memory.search.packing import DISAGREE, NO_FILE, NOTICE, Block
@@ -33,7 +33,7 @@ def test_each_type_gets_its_share_and_what_is_left_goes_to_the_next() -> None:
 def test_a_budget_is_never_exceeded_and_what_is_left_out_would_not_fit(
     items: list[tuple[MemoryType, int]], phase: Phase
 ) -> None:
-    budget = BUDGETS[phase]
+    budget = TABLES[phase].budget
 
     fitting = packing.pack(costs=items, budget=budget)
 
