@@ -30,11 +30,12 @@ from django.db.models.functions import Least, Now
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
-from accounts import live, rights, tenancy
-from accounts.caller import Caller, principal
+from accounts import live, tenancy
+from accounts.caller import Caller, manages, principal
 from accounts.errors import NotFound, wrong_field
 from accounts.messages import from_parts, join_messages, message, to_parts
 from accounts.models import Job, Slot
+from accounts.pages import Page, page_of
 from accounts.tenancy import rls
 
 log = logging.getLogger(__name__)
@@ -430,17 +431,9 @@ class Workload:
     last_runs: Mapping[str, datetime]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobPage:
-    """Jobs, newest first, and where the next page begins (None: this is the last)."""
-
-    items: tuple[JobView, ...]
-    next_cursor: str | None
-
-
 def list_jobs(
     *, caller: Caller, state: str | None = None, cursor: str | None = None, limit: int = 50
-) -> JobPage:
+) -> Page[JobView, str]:
     """Return a page of the jobs that the caller may see, newest first.
 
     Raises InvalidInput for a cursor not of ours.
@@ -451,13 +444,12 @@ def list_jobs(
     if cursor is not None:
         rows = rows.filter(_after(cursor))
     with tenancy.walled(organization_id=caller.organization_id):
-        found = list(rows[: limit + 1])
-    items = tuple(_job_view(row) for row in found[:limit])
-    if len(found) <= limit:
-        return JobPage(items=items, next_cursor=None)
-    last = items[-1]
-    cursor = f"{(last.created_at - EPOCH) // MICROSECOND:x}-{last.id.hex}"
-    return JobPage(items=items, next_cursor=cursor)
+        found = [_job_view(row) for row in rows[: limit + 1]]
+    return page_of(
+        found=found,
+        limit=limit,
+        place=lambda last: f"{(last.created_at - EPOCH) // MICROSECOND:x}-{last.id.hex}",
+    )
 
 
 def failures(*, job_ids: tuple[UUID, ...]) -> dict[UUID, str]:
@@ -490,7 +482,7 @@ def workload(*, caller: Caller, now: datetime) -> Workload:
     return Workload(
         states={state: counted.get(state, 0) for state in STATES},
         due_since=due_since,
-        last_runs=dict(runs) if rights.manages(caller=caller) else {},
+        last_runs=dict(runs) if manages(caller=caller) else {},
     )
 
 
@@ -512,7 +504,7 @@ def latest(*, caller: Caller, name: str, key: str) -> JobView | None:
 
 def _of(caller: Caller) -> QuerySet[Job]:
     rows = Job.objects.filter(organization_id=caller.organization_id).defer("payload")
-    if rights.manages(caller=caller):
+    if manages(caller=caller):
         return rows
     return rows.filter(created_by=principal(caller=caller))
 

@@ -18,8 +18,18 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
-from accounts import peppers, rights, tenancy, token_format
-from accounts.caller import DASHBOARD, Caller, Role, TokenScope
+from accounts import peppers, tenancy, token_format
+from accounts.caller import (
+    DASHBOARD,
+    MANAGERS,
+    Caller,
+    Role,
+    TokenScope,
+    check_manages,
+    manages,
+    outranks,
+    scopes_of,
+)
 from accounts.errors import Forbidden, InvalidToken, NotFound
 from accounts.models import Invitation, Membership, Organization, Token
 from accounts.tenancy import rls
@@ -62,7 +72,7 @@ def person(*, user_id: UUID, slug: str) -> Caller:
         organization_slug=organization.slug,
         schema_name=organization.schema_name,
         role=organization.role,
-        scopes=rights.scopes_of(role=organization.role),
+        scopes=scopes_of(role=organization.role),
         bound_projects=None,
         source_interface=DASHBOARD,
     )
@@ -152,7 +162,7 @@ def caller_of(*, beginner: Initiator, now: datetime) -> Caller:
             hint="Start it again with the credentials of a current member.",
         )
     bound = token.projects if token is not None else None
-    scopes = rights.scopes_of(role=Role(role))
+    scopes = scopes_of(role=Role(role))
     return Caller(
         user_id=beginner.user_id,
         organization_id=tenant.organization_id,
@@ -213,7 +223,7 @@ class InvitationOffer:
 
 def invitations(*, caller: Caller) -> tuple[InvitationView, ...]:
     """Return the pending invitations, newest first. Raises RoleNotSufficient but for managers."""
-    rights.check_manages(caller=caller)
+    check_manages(caller=caller)
     rows = pending().filter(organization_id=caller.organization_id).select_related("invited_by")
     with tenancy.walled(organization_id=caller.organization_id):
         return tuple(invitation_view(row) for row in rows.order_by("-created_at", "id"))
@@ -296,9 +306,9 @@ def _keyed(secret: str) -> str:
 
 def _may_still_give(row: Invitation) -> bool:
     role = row.inviter_role  # type: ignore[attr-defined]
-    if role is None or Role(role) not in rights.MANAGERS:
+    if role is None or Role(role) not in MANAGERS:
         return False
-    return not rights.outranks(role=Role(row.role), other=Role(role))
+    return not outranks(role=Role(row.role), other=Role(role))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -352,7 +362,7 @@ def is_silent(*, token: TokenView, now: datetime) -> bool:
 def visible(*, caller: Caller) -> Q:
     """Return the predicate for the tokens a caller may see; a credential sees at least itself."""
     inside = Q(organization_id=caller.organization_id)
-    if rights.manages(caller=caller):
+    if manages(caller=caller):
         return inside
     if caller.token_id is not None and TokenScope.ADMIN not in caller.scopes:
         return inside & Q(id=caller.token_id)
@@ -461,7 +471,7 @@ def _caller(row: Presented, *, role: Role, agent: str) -> Caller:
         organization_slug=row.organization_slug,
         schema_name=row.schema_name,
         role=role,
-        scopes=scopes & rights.scopes_of(role=role),
+        scopes=scopes & scopes_of(role=role),
         bound_projects=None if row.projects is None else tuple(row.projects),
         source_interface=row.source_interface,
         agent=agent or row.name,

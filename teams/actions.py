@@ -20,10 +20,10 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from accounts import free_texts, identifiers, live, rights, tenancy
+from accounts import free_texts, identifiers, live, tenancy
 from accounts.actions import members
 from accounts.actions.members import hold_member
-from accounts.caller import Caller, is_person
+from accounts.caller import Caller, check_manages, is_person
 from accounts.errors import InvalidInput, NotFound, PreconditionFailed, wrong_field
 from accounts.messages import message
 from accounts.queries import MemberView, keep_events_days, list_tokens, token_ids_of
@@ -426,7 +426,7 @@ def add_person(*, caller: Caller, kind: Kind, ref: str, person: str) -> tuple[Pe
 
     Raises RoleNotSufficient, NotFound.
     """
-    rights.check_manages(caller=caller)
+    check_manages(caller=caller)
     with tenancy.unit():
         place = find_place(caller=caller, kind=kind, ref=ref)
         who = hold_member(caller=caller, ref=person)
@@ -456,7 +456,7 @@ def remove_person(*, caller: Caller, kind: Kind, ref: str, user_id: UUID) -> Per
 def _check_takes_out(caller: Caller, user_id: UUID) -> None:
     """Let a person, in person, take out themselves; everybody else must manage people."""
     if caller.user_id != user_id or not is_person(caller=caller):
-        rights.check_manages(caller=caller)
+        check_manages(caller=caller)
 
 
 def _tell(caller: Caller, kind: Kind, place: Project | Team, verb: str, user_id: UUID) -> None:
@@ -505,7 +505,7 @@ def create_team(*, caller: Caller, slug: str, name: str = "") -> TeamView:
     Without a name it is called by its slug. Raises InvalidInput naming the field, SlugTaken,
     RoleNotSufficient.
     """
-    rights.check_manages(caller=caller)
+    check_manages(caller=caller)
     check_slug(slug=slug)
     free_texts.check(texts={"/slug": slug, "/name": name})
     with tenancy.unit():
@@ -523,7 +523,7 @@ def rename_team(*, caller: Caller, ref: str, name: str, if_version: int | None) 
 
     Raises InvalidInput, PreconditionFailed, RoleNotSufficient, NotFound.
     """
-    rights.check_manages(caller=caller)
+    check_manages(caller=caller)
     wanted = identifiers.checked_name(name)
     free_texts.check(texts={"/name": wanted})
     with tenancy.unit():

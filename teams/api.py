@@ -518,4 +518,4 @@ def list_audit(call: Call, query: AuditQuery) -> Answer:
     page = audit.page(
         caller=call.caller, filters=filters, cursor=call.after(str), limit=query.limit
     )
-    return Answer(page.items, following=page.next_cursor)
+    return Answer(page.items, following=page.next_place)

@@ -22,11 +22,12 @@ from django.utils import timezone
 from psycopg.types.json import Json
 
 from accounts import audit as acts
-from accounts import rights, tenancy
+from accounts import tenancy
 from accounts.audit import Actor
-from accounts.caller import Caller
+from accounts.caller import Caller, check_manages
 from accounts.errors import wrong_field
 from accounts.models import AuditRoot
+from accounts.pages import Page, page_of
 from teams import audit_chain, changes
 from teams.audit_chain import Entry, Head, Verdict
 from teams.models import AuditEntry
@@ -115,17 +116,9 @@ class Filters:
     request_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
-    """Entries, newest first, and where the next page begins (None: this is the last)."""
-
-    items: tuple[Entry, ...]
-    next_cursor: str | None
-
-
-def page(*, caller: Caller, filters: Filters, cursor: str | None, limit: int) -> Page:
+def page(*, caller: Caller, filters: Filters, cursor: str | None, limit: int) -> Page[Entry, str]:
     """Return a page of the log. Raises RoleNotSufficient but for managers, InvalidInput."""
-    rights.check_manages(caller=caller)
+    check_manages(caller=caller)
     wanted: dict[str, Any] = {
         "actor_user": filters.actor,
         "object_id": filters.object_id,
@@ -140,8 +133,7 @@ def page(*, caller: Caller, filters: Filters, cursor: str | None, limit: int) ->
     with tenancy.unit():
         rows = AuditEntry.objects.filter(**{k: v for k, v in wanted.items() if v is not None})
         found = tuple(_entry(row) for row in rows.order_by("-number")[: limit + 1])
-    items = found[:limit]
-    return Page(items=items, next_cursor=str(items[-1].number) if len(found) > limit else None)
+    return page_of(found=found, limit=limit, place=lambda last: str(last.number))
 
 
 def every_entry() -> Iterator[Entry]:

@@ -13,8 +13,8 @@ from uuid import UUID
 
 from django.db.models import Model, Q, QuerySet
 
-from accounts import rights, tenancy
-from accounts.caller import Caller, Role
+from accounts import tenancy
+from accounts.caller import MANAGERS, Caller, Role
 from accounts.errors import NotFound
 from accounts.identifiers import as_uuid
 from accounts.messages import message
@@ -367,7 +367,7 @@ def check_unbound(*, caller: Caller) -> None:
 
 
 def _visible_teams(caller: Caller) -> QuerySet[Team]:
-    if caller.bound_projects is None and caller.role in rights.MANAGERS:
+    if caller.bound_projects is None and caller.role in MANAGERS:
         return Team.objects.all()
     if caller.bound_projects is not None or caller.user_id is None:
         return Team.objects.none()

@@ -20,10 +20,10 @@ from uuid import UUID
 from django.core.cache import cache
 from django.db import IntegrityError
 
-from accounts import audit, free_texts, live, peppers, queries, rights, tenancy
+from accounts import audit, free_texts, live, peppers, queries, tenancy
 from accounts.actions import tokens
 from accounts.actions.tokens import NAME_LENGTH, IssuedToken, NewToken
-from accounts.caller import Caller, TokenScope
+from accounts.caller import Caller, TokenScope, check_holds_tokens, check_lends
 from accounts.errors import Conflict, Forbidden, GrantRefused, InvalidInput, NotFound
 from accounts.identifiers import checked_name, new_id
 from accounts.messages import message
@@ -127,8 +127,8 @@ def approve(
 
     `projects` None: every project that the person reaches.
     """
-    user_id = rights.check_holds_tokens(caller=caller)
-    rights.check_lends(caller=caller, scopes=scopes, projects=projects)
+    user_id = check_holds_tokens(caller=caller)
+    check_lends(caller=caller, scopes=scopes, projects=projects)
     key, asked = _waiting(user_code)
     new = NewToken(id=asked.id, name=asked.client, scopes=scopes, projects=projects)
     with audit.unit_of(caller):

@@ -22,8 +22,8 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db.models import QuerySet
 
-from accounts import audit, free_texts, identifiers, live, queries, rights, tenancy
-from accounts.caller import DASHBOARD, Caller, Role, is_person
+from accounts import audit, free_texts, identifiers, live, queries, tenancy
+from accounts.caller import DASHBOARD, Caller, Role, check_manages, check_not_above, is_person
 from accounts.errors import Conflict, Forbidden, LastOwner, NotFound, QuotaExceeded, wrong_field
 from accounts.messages import message
 from accounts.models import Invitation, Membership, Organization, Token, User
@@ -54,8 +54,8 @@ def invite(*, caller: Caller, email: str, role: Role, now: datetime) -> SentInvi
     Raises RoleNotSufficient above one's own role, InvalidInput, Conflict for a member or an
     address invited already, QuotaExceeded.
     """
-    rights.check_manages(caller=caller)
-    rights.check_not_above(caller=caller, role=role)
+    check_manages(caller=caller)
+    check_not_above(caller=caller, role=role)
     inviter = _person(caller)
     address = email.strip().lower()
     try:
@@ -82,7 +82,7 @@ def resend_invitation(*, caller: Caller, invitation_id: UUID, now: datetime) -> 
     inviter = _person(caller)
     with audit.unit_of(caller):
         row = _locked_invitation(caller, invitation_id)
-        rights.check_not_above(caller=caller, role=Role(row.role))
+        check_not_above(caller=caller, role=Role(row.role))
         row.invited_by = inviter
         secret = _store(row, now=now)
         _note_invitation("resent", row, caller=caller)
@@ -172,7 +172,7 @@ def _send(row: Invitation, *, secret: str) -> SentInvitation:
 
 
 def _locked_invitation(caller: Caller, invitation_id: UUID) -> Invitation:
-    rights.check_manages(caller=caller)
+    check_manages(caller=caller)
     row = (
         queries.pending()
         .select_for_update(of=("self",))
@@ -227,12 +227,12 @@ def change_role(*, caller: Caller, user_id: UUID, role: Role) -> MemberView:
 
     Raises RoleNotSufficient above one's own role, LastOwner, NotFound.
     """
-    rights.check_manages(caller=caller)
-    rights.check_not_above(caller=caller, role=role)
+    check_manages(caller=caller)
+    check_not_above(caller=caller, role=role)
     with audit.unit_of(caller):
         row = _locked_member(caller, user_id)
         before = Role(row.role)
-        rights.check_not_above(caller=caller, role=before)
+        check_not_above(caller=caller, role=before)
         if role is not Role.OWNER:
             _check_not_last_owner(row)
         row.role = role
@@ -248,10 +248,10 @@ def remove_member(*, caller: Caller, user_id: UUID, now: datetime) -> MemberView
 
     Raises RoleNotSufficient, LastOwner, NotFound.
     """
-    rights.check_manages(caller=caller)
+    check_manages(caller=caller)
     with audit.unit_of(caller):
         row = _locked_member(caller, user_id)
-        rights.check_not_above(caller=caller, role=Role(row.role))
+        check_not_above(caller=caller, role=Role(row.role))
         return _take_out(row, "member.removed", caller=caller, now=now)
 
 

@@ -17,9 +17,9 @@ from uuid import UUID
 from allauth.account.models import EmailAddress
 from django.db import IntegrityError, transaction
 
-from accounts import audit, free_texts, identifiers, jobs, queries, rights, tenancy
+from accounts import audit, free_texts, identifiers, jobs, queries, tenancy
 from accounts.actions.tokens import MAXIMUM_DAYS
-from accounts.caller import DASHBOARD, Caller, Role
+from accounts.caller import DASHBOARD, Caller, Role, check_manages
 from accounts.errors import AddressTaken, FieldError, InvalidInput, wrong_field
 from accounts.identifiers import new_id
 from accounts.messages import message
@@ -67,7 +67,7 @@ def change_organization(
 
     The address stays, and so do tokens made before. Raises InvalidInput, RoleNotSufficient.
     """
-    rights.check_manages(caller=caller)
+    check_manages(caller=caller)
     checked = identifiers.checked_name(name)
     free_texts.check(texts={"/name": checked})
     if longest_token_days is not None and not 1 <= longest_token_days <= MAXIMUM_DAYS:

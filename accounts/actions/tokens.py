@@ -15,8 +15,8 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from accounts import audit, free_texts, jobs, live, peppers, queries, rights, tenancy, token_format
-from accounts.caller import Caller, TokenScope
+from accounts import audit, free_texts, jobs, live, peppers, queries, tenancy, token_format
+from accounts.caller import Caller, TokenScope, check_holds_tokens, check_lends
 from accounts.errors import Conflict, InvalidToken, NotFound, Unavailable, wrong_field
 from accounts.identifiers import as_ip, checked_name, new_id
 from accounts.messages import message
@@ -74,13 +74,13 @@ def create_token(*, caller: Caller, new: NewToken, now: datetime) -> IssuedToken
 
     Raises InvalidInput naming the field, Forbidden when this credential cannot handle tokens.
     """
-    user_id = rights.check_holds_tokens(caller=caller)
+    user_id = check_holds_tokens(caller=caller)
     name = checked_name(new.name, most=NAME_LENGTH)
     if new.source_interface not in INTERFACES:
         detail = message("The interface is one of: {names}.", names=tuple(INTERFACES))
         raise wrong_field(pointer="/source_interface", detail=detail)
     free_texts.check(texts={"/name": new.name})
-    rights.check_lends(caller=caller, scopes=new.scopes, projects=new.projects)
+    check_lends(caller=caller, scopes=new.scopes, projects=new.projects)
     with audit.unit_of(caller):
         longest = queries.longest_token_days(caller=caller)
         if new.expires_in_days is None:
@@ -113,8 +113,8 @@ def create_again(*, caller: Caller, new: NewToken, now: datetime) -> IssuedToken
     So none is left that works and that nobody holds. None where there is none of that id; raises
     Conflict for one that was used or has ended, and what making it raises.
     """
-    rights.check_holds_tokens(caller=caller)
-    rights.check_lends(caller=caller, scopes=new.scopes, projects=new.projects)
+    check_holds_tokens(caller=caller)
+    check_lends(caller=caller, scopes=new.scopes, projects=new.projects)
     with audit.unit_of(caller):
         row = _held(queries.own_tokens(caller=caller), new.id)
         if row is None:
@@ -138,7 +138,7 @@ def rotate_token(
     With an overlap of 0 it is revoked at once. Raises NotFound, Conflict for one that has ended
     or was replaced already, InvalidInput.
     """
-    rights.check_holds_tokens(caller=caller)
+    check_holds_tokens(caller=caller)
     if not 0 <= overlap_hours <= OVERLAP_HOURS:
         detail = message("The overlap is 0 to {most} hours.", most=OVERLAP_HOURS)
         raise wrong_field(pointer="/overlap_hours", detail=detail)
@@ -146,7 +146,7 @@ def rotate_token(
         old = _locked(queries.own_tokens(caller=caller), token_id)
         _check_replaceable(old, now=now)
         view = token_view(old)
-        rights.check_lends(caller=caller, scopes=frozenset(view.scopes), projects=view.projects)
+        check_lends(caller=caller, scopes=frozenset(view.scopes), projects=view.projects)
         longest = timedelta(days=queries.longest_token_days(caller=caller))
         issued = _issue(
             Token(

@@ -53,7 +53,7 @@ def list_jobs(call: Call, query: JobQuery) -> Answer:
     page = jobs.list_jobs(
         caller=call.caller, state=query.state, cursor=call.after(str), limit=query.limit
     )
-    return Answer(page.items, following=page.next_cursor)
+    return Answer(page.items, following=page.next_place)
 
 
 @get("jobs/{id}", tag="jobs", answer=Job)

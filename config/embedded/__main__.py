@@ -14,7 +14,7 @@ from pathlib import Path
 from config import env
 from config.embedded import home as homes
 from config.embedded import servers, startup
-from config.embedded.home import HomeError, StartError
+from config.embedded.home import StartError
 from config.embedded.processes import Console, Group, StopRequested
 from config.embedded.servers import Durability
 from config.embedded.startup import Setup
@@ -75,7 +75,7 @@ def _run(chosen: argparse.Namespace, environment: Mapping[str, str], out: Consol
 
 
 def _check_stopped(setup: Setup, environment: Mapping[str, str], out: Console) -> None:
-    """Print that nothing runs over the folder; raises HomeError naming what does."""
+    """Print that nothing runs over the folder; raises StartError naming what does."""
     home = homes.Home(root=setup.home)
     if home.run.exists():
         with homes.held(home=home):
@@ -84,11 +84,12 @@ def _check_stopped(setup: Setup, environment: Mapping[str, str], out: Console) -
 
 
 def _manage(setup: Setup, environment: Mapping[str, str], arguments: tuple[str, ...]) -> None:
-    """Become `manage.py` with the running group's environment; raises HomeError without one."""
+    """Become `manage.py` with the running group's environment; raises StartError without one."""
     try:
         given = json.loads(homes.Home(root=setup.home).environment.read_text())
     except FileNotFoundError as error:
-        raise HomeError(f"Cairn does not run over {setup.home}; start it with: make run") from error
+        fix = "start it with: make run"
+        raise StartError(f"Cairn does not run over {setup.home}; {fix}") from error
     command = (sys.executable, str(env.ROOT / "manage.py"), *arguments)
     os.execve(sys.executable, command, {**environment, **given})  # noqa: S606 - no shell needed
 

@@ -58,18 +58,6 @@ class StartError(Exception):
     """The start cannot go on; the message is one sentence for the person who typed `make run`."""
 
 
-class HomeError(StartError):
-    """The data folder cannot be used: locked, not writable, disk full."""
-
-
-class BinaryError(StartError):
-    """A server's program was not found or cannot run on this machine."""
-
-
-class ServerError(StartError):
-    """A server did not become ready in time."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Home:
     """The data folder and the names in it."""
@@ -98,7 +86,7 @@ class Home:
 
 
 def prepare(*, root: Path) -> Home:
-    """Make the folder and its parts. Raises HomeError when it cannot be written or is too full."""
+    """Make the folder and its parts. Raises StartError when it cannot be written or is too full."""
     home = Home(root=root.absolute())
     try:
         home.root.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -112,17 +100,17 @@ def prepare(*, root: Path) -> Home:
         raise unusable(root=home.root, error=error) from error
     needed = FREE_BYTES_FIRST_START if home.is_first_start else FREE_BYTES
     if free < needed:
-        raise HomeError(
+        raise StartError(
             f"Only {free // 1_000_000} MB are free under {home.root} and {needed // 1_000_000} MB "
             f"are needed; free some or set CAIRN_HOME to a folder on another disk."
         )
     return home
 
 
-def unusable(*, root: Path, error: OSError) -> HomeError:
+def unusable(*, root: Path, error: OSError) -> StartError:
     """Put a refusal of the file system into one sentence."""
     reason = REASONS.get(error.errno or 0, os.strerror(error.errno or 0))
-    return HomeError(
+    return StartError(
         f"The data folder {root} cannot be used: {reason}; "
         f"mend that or set CAIRN_HOME to another folder."
     )
@@ -132,14 +120,14 @@ def unusable(*, root: Path, error: OSError) -> HomeError:
 def held(*, home: Home) -> Iterator[None]:
     """Hold the folder against a second start until the block ends.
 
-    The kernel lets go when this process dies, however it dies. Raises HomeError when it is taken.
+    The kernel lets go when this process dies, however it dies. Raises StartError when it is taken.
     """
     with (home.run / "lock").open("a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             file.seek(0)
-            raise HomeError(
+            raise StartError(
                 f"Cairn already runs over {home.root} (process {file.read().strip() or 'unknown'});"
                 f" stop it or set CAIRN_HOME to another folder."
             ) from error
@@ -151,7 +139,7 @@ def held(*, home: Home) -> Iterator[None]:
 
 
 def load_secrets(*, home: Home) -> dict[str, str]:
-    """Read the secrets, making them at the first start; raises HomeError for a broken file."""
+    """Read the secrets, making them at the first start; raises StartError for a broken file."""
     path = home.root / "secrets.json"
     if home.is_first_start:
         made = {name: secrets.token_urlsafe(SECRET_BYTES) for name in SECRETS}
@@ -160,7 +148,7 @@ def load_secrets(*, home: Home) -> dict[str, str]:
         stored = json.loads(path.read_text())
         return {name: stored[name] for name in SECRETS}
     except (ValueError, KeyError, TypeError) as error:
-        raise HomeError(f"{path} is damaged; put it back from a backup.") from error
+        raise StartError(f"{path} is damaged; put it back from a backup.") from error
 
 
 def write_private(*, path: Path, text: str) -> None:
@@ -199,7 +187,7 @@ SELF = Identity()
 def choose(*, environment: Mapping[str, str]) -> Identity:
     """Decide as whom Postgres runs: self, in a namespace, or as another user.
 
-    Raises BinaryError when root names a user that does not exist.
+    Raises StartError when root names a user that does not exist.
     """
     if os.geteuid() != 0:
         return SELF
@@ -209,7 +197,7 @@ def choose(*, environment: Mapping[str, str]) -> Identity:
         return Identity(namespace_uid=inside)
     user = named or DEFAULT_SWITCH_USER
     if _uid_of(user) is None:
-        raise BinaryError(
+        raise StartError(
             f"Postgres does not run as root and there is no user {user}; "
             f"create it or name another one in {SWITCH_USER_VARIABLE}."
         )
@@ -260,7 +248,7 @@ def _works(inside: int) -> bool:
 def socket_folder(*, home: Path, owner: Identity, environment: Mapping[str, str]) -> Path:
     """Return the private folder for the sockets of `home`, made if missing.
 
-    Raises HomeError when someone else owns a folder of that name.
+    Raises StartError when someone else owns a folder of that name.
     """
     folder = socket_path(home=home, owner=owner, environment=environment)
     try:
@@ -268,7 +256,7 @@ def socket_folder(*, home: Path, owner: Identity, environment: Mapping[str, str]
     except FileExistsError:
         found = folder.lstat()
         if not stat.S_ISDIR(found.st_mode) or found.st_uid not in {owner.uid, os.geteuid()}:
-            raise HomeError(f"{folder} belongs to someone else; remove it.") from None
+            raise StartError(f"{folder} belongs to someone else; remove it.") from None
         folder.chmod(0o700)
     os.chown(folder, owner.uid, owner.gid)
     return folder
@@ -288,7 +276,7 @@ def socket_path(*, home: Path, owner: Identity, environment: Mapping[str, str]) 
 def data_folder(*, home: Path, owner: Identity) -> Path:
     """Return the data folder of Postgres: in `home` if its owner can get there.
 
-    Raises HomeError when existing data lies where the owner cannot reach it.
+    Raises StartError when existing data lies where the owner cannot reach it.
     """
     inside = home / "postgres"
     outside = OUTSIDE / _short(str(home.resolve())) / "postgres"
@@ -297,7 +285,7 @@ def data_folder(*, home: Path, owner: Identity) -> Path:
     if _can_reach(owner, home):
         return inside
     if inside.exists():
-        raise HomeError(
+        raise StartError(
             f"user {owner.user}, as whom Postgres runs here, cannot reach {inside}; "
             f"move CAIRN_HOME to a folder every user may pass through."
         )

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from config.embedded.home import LIBC, SELF, BinaryError, Identity, ServerError, enter_namespace
+from config.embedded.home import LIBC, SELF, Identity, StartError, enter_namespace
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 ORPHANED_EXIT = 125
@@ -114,7 +114,7 @@ class Program:
 def start_program(*, program: Program, output: int) -> subprocess.Popen[bytes]:
     """Start the program with both its outputs on the descriptor `output`.
 
-    Raises BinaryError when it cannot be executed.
+    Raises StartError when it cannot be executed.
     """
     switched = program.identity.user is not None
     parent = os.getpid()
@@ -142,7 +142,7 @@ def start_program(*, program: Program, output: int) -> subprocess.Popen[bytes]:
             preexec_fn=before_running,  # noqa: PLW1509 - one thread only, see above
         )
     except (OSError, subprocess.SubprocessError) as error:
-        raise BinaryError(
+        raise StartError(
             f"{program.name} cannot be started ({program.command[0]}): {error}"
         ) from error
 
@@ -305,7 +305,7 @@ class Group:
         self._requests += 1
 
     def add(self, child: Process) -> None:
-        """Start a child and look after it from now on; raises BinaryError when it cannot start."""
+        """Start a child and look after it from now on; raises StartError when it cannot start."""
         self._children.append(child)
         child.start(now=time.monotonic())
 
@@ -327,13 +327,13 @@ class Group:
         return child.returncode
 
     def await_ready(self, child: Process) -> None:
-        """Wait until the child is ready. Raises ServerError when that is hopeless."""
+        """Wait until the child is ready. Raises StartError when that is hopeless."""
         deadline = time.monotonic() + READY_SECONDS
         while not child.ready:
             if child.deaths >= HOPELESS_DEATHS:
-                raise ServerError(f"{child.name} does not start; its last lines are above.")
+                raise StartError(f"{child.name} does not start; its last lines are above.")
             if time.monotonic() > deadline:
-                raise ServerError(f"{child.name} was not ready within {READY_SECONDS:.0f} s.")
+                raise StartError(f"{child.name} was not ready within {READY_SECONDS:.0f} s.")
             self.turn()
 
     def run_until_stopped(self) -> None:
@@ -376,7 +376,7 @@ class Group:
     def _restart(self, child: Process, now: float) -> None:
         try:
             child.start(now=now)
-        except BinaryError as error:
+        except StartError as error:
             delay = child.plan_restart(now=now)
             self.console.say(f"{error}; trying again in {delay:.0f} s")
 

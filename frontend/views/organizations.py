@@ -17,10 +17,9 @@ from accounts.actions.organizations import (
     create_organization,
     ensure_home,
 )
-from accounts.caller import Role, TokenScope
+from accounts.caller import Role, TokenScope, manages, outranks
 from accounts.errors import CairnError, InvalidInput
 from accounts.queries import invitations, list_tokens, organizations_of, state_of
-from accounts.rights import manages, outranks
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.review.queries import overview

@@ -7,10 +7,10 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
+from accounts.caller import manages
 from accounts.errors import CairnError, InvalidInput, wrong_field
 from accounts.identifiers import as_uuid
 from accounts.queries import keep_events_days, members
-from accounts.rights import manages
 from frontend.presenters import project_settings as presenter
 from frontend.views import base
 from frontend.views.base import Frame

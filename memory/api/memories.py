@@ -283,7 +283,7 @@ def list_actions(call: Call, query: ActionQuery) -> Answer:
         after=call.after(int),
         limit=query.limit,
     )
-    return Answer(page.items, following=page.next_after)
+    return Answer(page.items, following=page.next_place)
 
 
 @get("actions/counts", tag="memories", answer=ActionCounts)

@@ -111,7 +111,7 @@ def list_conflicts(call: Call, query: ConflictQuery) -> Answer:
         limit=query.limit,
         now=call.now,
     )
-    return Answer(page.items, following=page.next_after)
+    return Answer(page.items, following=page.next_place)
 
 
 @get("conflicts/{id}", tag="memories", answer=Conflict)

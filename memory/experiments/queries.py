@@ -20,8 +20,8 @@ from django.db.models import Case, Count, IntegerField, Q, Sum, TextField, Value
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Coalesce
 
-from accounts import rights, tenancy
-from accounts.caller import Caller
+from accounts import tenancy
+from accounts.caller import Caller, manages
 from memory import sql_queries
 from memory.customization import phases
 from memory.customization import queries as definitions
@@ -193,7 +193,7 @@ def _known_sums(
     The last columns of each row: whether the caller sees the sessions, how many they are, and of
     how many people. In a unit.
     """
-    everyone = rights.manages(caller=caller)
+    everyone = manages(caller=caller)
     rows = sql_queries.filled(
         name,
         file=FILE,

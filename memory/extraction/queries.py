@@ -16,8 +16,7 @@ from uuid import UUID
 from django.conf import settings
 
 from accounts import tenancy
-from accounts.caller import Caller
-from accounts.rights import check_manages
+from accounts.caller import Caller, check_manages
 from memory import sql_queries
 from memory.records.queries.views import countable
 from memory.sessions import counter_rows

@@ -24,9 +24,8 @@ from pgvector import HalfVector
 from redis.exceptions import RedisError
 
 from accounts import jobs, live, peppers, tenancy
-from accounts.caller import Caller
+from accounts.caller import Caller, manages
 from accounts.errors import RoleNotSufficient
-from accounts.rights import manages
 from memory import sql_queries
 from memory.index.models import LARGEST_PREFIX, EmbeddingModel, Lexeme, MemoryVector
 from memory.providers import registry

@@ -13,6 +13,7 @@ from django.db.models import Count, Q, QuerySet
 
 from accounts import tenancy
 from accounts.caller import Caller, principal
+from accounts.pages import Page, page_of
 from memory import sql_queries
 from memory.entities.names import TYPE_CODES
 from memory.entities.queries import ABOUT
@@ -60,14 +61,6 @@ class ActionView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ActionPage:
-    """Some rows, newest first, and after which one the next page starts."""
-
-    items: tuple[ActionView, ...]
-    next_after: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
     """How many candidates ended in one way at one gate, within some days."""
 
@@ -84,7 +77,7 @@ def page(
     gate: str | None = None,
     after: int | None,
     limit: int,
-) -> ActionPage:
+) -> Page[ActionView, int]:
     """Return rows, the newest first. Raises NotFound for a project the caller cannot see."""
     size = min(limit, LARGEST_PAGE)
     asked = {"outcome": outcome, "gate": gate, "id__lt": after}
@@ -93,8 +86,7 @@ def page(
             **{name: value for name, value in asked.items() if value is not None}
         )
         found = _views(caller, rows.order_by("-id")[: size + 1])
-    items = found[:size]
-    return ActionPage(items=items, next_after=items[-1].id if len(found) > size else None)
+    return page_of(found=found, limit=size, place=lambda last: last.id)
 
 
 def tallies(*, caller: Caller, project: str | None, days: int, now: datetime) -> tuple[Tally, ...]:

@@ -15,8 +15,8 @@ from types import MappingProxyType
 from typing import Any, Final, Generic, TypeVar
 from uuid import UUID
 
-from accounts import rights, tenancy
-from accounts.caller import Caller, is_person, principal
+from accounts import tenancy
+from accounts.caller import Caller, check_manages, is_person, principal
 from accounts.errors import Conflict, FieldError, InvalidInput, TooLarge
 from accounts.messages import message
 from memory.errors import NotActive, SelfApproval
@@ -384,7 +384,7 @@ def apply_each(
 
 def open_project(*, caller: Caller, ref: str) -> ProjectView:
     """Let everyone of the organization into a project. Raises RoleNotSufficient, NotFound."""
-    rights.check_manages(caller=caller)
+    check_manages(caller=caller)
     with tenancy.unit():
         return admit(caller=caller, row=hold_project(caller=caller, ref=ref), everyone=True)
 
@@ -396,7 +396,7 @@ def close_project(*, caller: Caller, ref: str) -> ProjectView:
     or the organization must leave the project first. Raises Conflict while memories of it are
     shared more widely, RoleNotSufficient, NotFound.
     """
-    rights.check_manages(caller=caller)
+    check_manages(caller=caller)
     with tenancy.unit():
         row = hold_project(caller=caller, ref=ref)
         shared = Memory.objects.filter(project=row, scope__in=WIDER_SCOPES)

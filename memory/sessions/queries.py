@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery
@@ -22,6 +22,7 @@ from accounts import queries, tenancy
 from accounts.caller import Caller
 from accounts.errors import Forbidden, NotFound, wrong_field
 from accounts.jobs import PermanentFailure
+from accounts.pages import Page, page_of
 from accounts.queries import Initiator
 from memory import sql_queries
 from memory.records.models import Memory
@@ -96,18 +97,6 @@ class SessionPlace:
     session_id: UUID
 
 
-Item = TypeVar("Item")
-Place = TypeVar("Place")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page(Generic[Item, Place]):
-    """Some of a list, and where the next page begins (None: this is the last)."""
-
-    items: tuple[Item, ...]
-    next_place: Place | None
-
-
 def session(*, caller: Caller, session_id: UUID) -> SessionView:
     """Return one session. Raises NotFound also for one the caller may not see."""
     require(caller=caller, act=Act.READ)
@@ -140,9 +129,11 @@ def sessions(
         page = Session.objects.filter(id__in=here).select_related("project")  # counted are these
         page = page.defer("observed")  # tens of kilobytes each, which no list tells
         found = [to_view(row) for row in _counted(page).order_by("-opened_at", "id")]
-    items = tuple(found[:limit])
-    place = SessionPlace(opened_at=items[-1].opened_at, session_id=items[-1].id) if items else None
-    return Page(items=items, next_place=place if len(found) > limit else None)
+    return page_of(
+        found=found,
+        limit=limit,
+        place=lambda last: SessionPlace(opened_at=last.opened_at, session_id=last.id),
+    )
 
 
 def by_methodology(*, caller: Caller, names: tuple[str, ...]) -> Mapping[str, int]:

@@ -19,6 +19,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import NotFound
 from accounts.identifiers import as_uuid
+from accounts.pages import Page, page_of
 from graph.algorithms import Edge
 from memory import sql_queries
 from memory.index import queries as index_queries
@@ -65,17 +66,9 @@ class TopicPlace:
     topic_id: UUID
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopicPage:
-    """A page of topics, the largest first, and where the next page begins."""
-
-    items: tuple[TopicView, ...]
-    next_place: TopicPlace | None
-
-
 def topics(
     *, caller: Caller, project: str | None, after: TopicPlace | None, limit: int
-) -> TopicPage:
+) -> Page[TopicView, TopicPlace]:
     """Return topics of a project and of none, or all, the largest first.
 
     Raises NotFound for a project the caller cannot see.
@@ -83,11 +76,11 @@ def topics(
     with tenancy.unit():
         within = [teams_queries.find_project(caller=caller, ref=project).id] if project else None
         found = _list_topics(caller, within=within, after=after, limit=limit + 1)
-    told = found[:limit]
-    if len(found) == len(told):
-        return TopicPage(items=told, next_place=None)
-    last = told[-1]
-    return TopicPage(items=told, next_place=TopicPlace(memories=last.memories, topic_id=last.id))
+    return page_of(
+        found=found,
+        limit=limit,
+        place=lambda last: TopicPlace(memories=last.memories, topic_id=last.id),
+    )
 
 
 def topic(*, caller: Caller, topic_id: UUID) -> TopicView:

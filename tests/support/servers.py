@@ -19,7 +19,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from config.embedded import servers
-from config.embedded.home import ServerError
+from config.embedded.home import StartError
 from config.embedded.processes import Program, start_program
 from config.embedded.servers import Durability
 
@@ -87,7 +87,9 @@ def throw_away(*, home: Path) -> Iterator[tuple[servers.Cluster, servers.Store]]
         _await("postgres", log, cluster.is_ready)
         _await("redis", log, store.is_ready)
         cluster.create_database()
-        cluster.let_owner_create_databases()
+        for statement in servers.PREPARATION:  # tests make databases and roles of their own
+            cluster.ask(statement, database="template1")
+        cluster.ask(f"alter role {servers.OWNER} createdb createrole")
         yield cluster, store
 
 
@@ -95,7 +97,7 @@ def _await(name: str, log: Path, is_ready: Callable[[], bool]) -> None:
     deadline = time.monotonic() + READY_SECONDS
     while not is_ready():
         if time.monotonic() > deadline:
-            raise ServerError(f"{name} was not ready within {READY_SECONDS} s; see {log}.")
+            raise StartError(f"{name} was not ready within {READY_SECONDS} s; see {log}.")
         time.sleep(POLL_SECONDS)
 
 

@@ -10,8 +10,8 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from accounts import rights, tenancy
-from accounts.caller import Caller
+from accounts import tenancy
+from accounts.caller import Caller, scopes_of
 from accounts.errors import NotFound, RoleNotSufficient
 from accounts.queries import list_tokens, state_of
 from accounts.token_format import TokenKind
@@ -65,7 +65,7 @@ def try_connection(*, caller: Caller, ref: str, token_id: UUID, now: datetime) -
     agent = replace(
         caller,
         user_id=caller.user_id if token.kind == TokenKind.PERSON else None,
-        scopes=frozenset(token.scopes) & rights.scopes_of(role=caller.role),
+        scopes=frozenset(token.scopes) & scopes_of(role=caller.role),
         bound_projects=token.projects,
         source_interface=token.source_interface,
         agent=token.name,

@@ -23,6 +23,7 @@ from django.db.models import Count, Min, Q, QuerySet
 from accounts import tenancy
 from accounts.caller import Caller, TokenScope, is_person, may
 from accounts.errors import NotFound
+from accounts.pages import Page
 from memory.records.models import Conflict, Memory
 from memory.records.protection import may_decide
 from memory.records.queries import pending
@@ -102,14 +103,6 @@ class ConflictView:
     barred: Mapping[str, Bar]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConflictPage:
-    """Some conflicts, newest first, and after which one the next page starts."""
-
-    items: tuple[ConflictView, ...]
-    next_after: UUID | None
-
-
 def list_conflicts(
     *,
     caller: Caller,
@@ -118,7 +111,7 @@ def list_conflicts(
     after: UUID | None,
     limit: int,
     now: datetime,
-) -> ConflictPage:
+) -> Page[ConflictView, UUID]:
     """Return conflicts of a project, or of all places, the newest first.
 
     That an agent was given their sides is noted: what it says again confirms nothing.
@@ -135,7 +128,7 @@ def list_conflicts(
             rows = rows.filter(id__lt=after)
         found = tuple(rows.order_by("-id")[: size + 1])
         items = _views(caller, found[:size], now)
-    return ConflictPage(items=items, next_after=found[size - 1].id if len(found) > size else None)
+    return Page(items=items, next_place=found[size - 1].id if len(found) > size else None)
 
 
 def count_open(*, caller: Caller, project: str | None) -> int:

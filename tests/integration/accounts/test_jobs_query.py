@@ -27,12 +27,12 @@ def test_pages_follow_one_another_without_gaps(caller: Caller, now: datetime) ->
         Job.objects.filter(pk=job.pk).update(created_at=now + timedelta(seconds=number // 2))
 
     first = list_jobs(caller=caller, limit=2)
-    second = list_jobs(caller=caller, limit=2, cursor=first.next_cursor)
-    third = list_jobs(caller=caller, limit=2, cursor=second.next_cursor)
+    second = list_jobs(caller=caller, limit=2, cursor=first.next_place)
+    third = list_jobs(caller=caller, limit=2, cursor=second.next_place)
 
     seen = [job.id for page in (first, second, third) for job in page.items]
     assert seen == [job.id for job in list_jobs(caller=caller).items]
-    assert (len(seen), third.next_cursor) == (5, None)
+    assert (len(seen), third.next_place) == (5, None)
 
 
 @pytest.mark.parametrize("cursor", ["", "zz-1", "f" * 40 + "-" + "0" * 32, "1-\x00"])

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from config.embedded import processes
-from config.embedded.home import BinaryError, ServerError
+from config.embedded.home import StartError
 from config.embedded.processes import Group, Process, StopRequested
 
 from .conftest import MakeChild
@@ -80,7 +80,7 @@ def test_child_that_never_comes_up_is_given_up(
     child.is_ready = lambda: False
     group.add(child)
 
-    with pytest.raises(ServerError, match="web does not start"):
+    with pytest.raises(StartError, match="web does not start"):
         group.await_ready(child)
 
 
@@ -88,7 +88,7 @@ def test_program_that_does_not_exist_is_named(group: Group, make_child: MakeChil
     child = make_child("")
     child.program = replace(child.program, command=("/nowhere/postgres",))
 
-    with pytest.raises(BinaryError, match="/nowhere/postgres"):
+    with pytest.raises(StartError, match="/nowhere/postgres"):
         group.add(child)
 
 

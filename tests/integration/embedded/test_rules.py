@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from config.embedded import home, processes, servers, startup
-from config.embedded.home import HomeError, StartError
+from config.embedded.home import StartError
 
 
 def test_stopping_goes_through_its_stages_and_ends_in_a_kill() -> None:
@@ -67,7 +67,7 @@ def test_secrets_are_made_once_and_a_second_start_over_the_folder_is_refused(
     assert (folder.root / "secrets.json").stat().st_mode & 0o777 == 0o600
     with (
         home.held(home=folder),
-        pytest.raises(HomeError, match=f"already runs over .*process {os.getpid()}"),
+        pytest.raises(StartError, match=f"already runs over .*process {os.getpid()}"),
         home.held(home=folder),
     ):
         pass
@@ -76,7 +76,7 @@ def test_secrets_are_made_once_and_a_second_start_over_the_folder_is_refused(
 def test_folder_below_a_file_is_refused_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
-    with pytest.raises(HomeError, match=r"a part of the path is a file; .* CAIRN_HOME"):
+    with pytest.raises(StartError, match=r"a part of the path is a file; .* CAIRN_HOME"):
         home.prepare(root=tmp_path / "file" / "var")
 
 

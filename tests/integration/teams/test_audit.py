@@ -356,10 +356,10 @@ def test_managers_alone_read_the_log_the_newest_first_page_by_page(
     caller: Caller, member_caller: Caller, noted: None
 ) -> None:
     first = page_of_audit(caller=caller, filters=Filters(), cursor=None, limit=3)
-    second = page_of_audit(caller=caller, filters=Filters(), cursor=first.next_cursor, limit=3)
+    second = page_of_audit(caller=caller, filters=Filters(), cursor=first.next_place, limit=3)
 
     assert [one.number for one in (*first.items, *second.items)] == [5, 4, 3, 2, 1]
-    assert second.next_cursor is None
+    assert second.next_place is None
     with pytest.raises(RoleNotSufficient):
         page_of_audit(caller=member_caller, filters=Filters(), cursor=None, limit=50)
 

@@ -13,11 +13,11 @@ from uuid import UUID
 
 from django.test import Client
 
-from accounts import jobs, rights, tenancy
+from accounts import jobs, tenancy
 from accounts.actions.members import invite, revoke_invitation
 from accounts.actions.tokens import NewToken, create_token
 from accounts.authentication import entered
-from accounts.caller import Caller, Role, TokenScope
+from accounts.caller import Caller, Role, TokenScope, scopes_of
 from accounts.models import Job, Organization, User
 from accounts.token_format import TokenKind
 from graph.code.values import Layer, NodeKind, NodeSource
@@ -440,7 +440,7 @@ def _askers(world: World, persons: dict[str, User], acme: Place) -> None:
 
 
 def _tokens(world: World, acme: Place, home: str) -> None:
-    read, both = frozenset({TokenScope.READ}), rights.scopes_of(role=Role.MEMBER)
+    read, both = frozenset({TokenScope.READ}), scopes_of(role=Role.MEMBER)
     inside = (UUID(world.thing("project", "acme/open").parts["ref"]),)
     member = world.callers["acme/member"]
     for name, caller, new in (
@@ -462,7 +462,7 @@ def _tokens(world: World, acme: Place, home: str) -> None:
 def _others(world: World, globex: Place, solo: Place, guest: Place) -> None:
     for name, place in (("stranger", globex), ("outsider", solo), ("invited", guest)):
         user = User.objects.get(pk=place.caller.user_id)
-        new = NewToken(name="working", scopes=rights.scopes_of(role=Role.MEMBER))
+        new = NewToken(name="working", scopes=scopes_of(role=Role.MEMBER))
         token = create_token(caller=place.caller, new=new, now=datetime.now(UTC)).text
         world.askers[name] = _asker(name, place.caller.organization_slug, user, token=token)
 

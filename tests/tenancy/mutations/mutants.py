@@ -177,16 +177,16 @@ CREDENTIALS: Final = (
     ),
     guard(
         "a token holds no more than its owner's role", "accounts.queries:_caller",
-        "scopes=scopes & rights.scopes_of(role=role)", "scopes=scopes",
+        "scopes=scopes & scopes_of(role=role)", "scopes=scopes",
         f"{TOKENS}test_a_token_loses_what_its_owner_lost",
     ),
     guard(
-        "a token gives no more than its maker holds", "accounts.rights:check_lends",
+        "a token gives no more than its maker holds", "accounts.caller:check_lends",
         "if not scopes <= lendable:", "if False:",
         f"{TOKENS}test_no_credential_makes_a_token_that_holds_more",
     ),
     guard(
-        "a bound token makes bound tokens", "accounts.rights:check_lends",
+        "a bound token makes bound tokens", "accounts.caller:check_lends",
         "if projects is None or not set(projects) <= set(caller.bound_projects):", "if False:",
         f"{TOKENS}test_no_credential_makes_a_token_that_holds_more",
     ),
@@ -196,14 +196,14 @@ CREDENTIALS: Final = (
         f"{PEOPLE}test_a_member_sees_only_their_own_tokens_and_a_reading_one_only_itself",
     ),
     guard(
-        "managing takes a managing role", "accounts.rights:manages",
+        "managing takes a managing role", "accounts.caller:manages",
         "return caller.role in MANAGERS and may_administer and caller.bound_projects is None",
         "return may_administer and caller.bound_projects is None",
         "tests/unit/accounts/test_rights.py::test_owners_and_admins_manage",
         "tests/integration/accounts/actions/test_members.py::test_others_change_no_role",
     ),
     guard(
-        "nobody gives a role above their own", "accounts.rights:check_not_above",
+        "nobody gives a role above their own", "accounts.caller:check_not_above",
         "if outranks(role=role, other=caller.role):", "if False:",
         "tests/integration/accounts/actions/test_members.py::test_an_admin_neither_makes_owners_nor_touches_one",
     ),
@@ -267,7 +267,7 @@ CREDENTIALS: Final = (
     ),
     guard(
         "the audit log is for managers", "teams.audit:page",
-        "    rights.check_manages(caller=caller)\n    wanted", "    wanted",
+        "    check_manages(caller=caller)\n    wanted", "    wanted",
         "tests/integration/teams/test_audit.py::test_managers_alone_read_the_log_the_newest_first_page_by_page",
     ),
     guard(
@@ -277,7 +277,7 @@ CREDENTIALS: Final = (
     ),
     guard(
         "people are added by managers", "teams.actions:add_person",
-        "    rights.check_manages(caller=caller)\n    with tenancy.unit():",
+        "    check_manages(caller=caller)\n    with tenancy.unit():",
         "    with tenancy.unit():",
         f"{PLACES}test_only_owners_and_admins_add_and_take_out",
     ),
@@ -310,7 +310,7 @@ CREDENTIALS: Final = (
     ),
     guard(
         "teams are named by managers", "teams.actions:rename_team",
-        "    rights.check_manages(caller=caller)\n    wanted", "    wanted",
+        "    check_manages(caller=caller)\n    wanted", "    wanted",
         f"{PROJECTS}test_others_and_tokens_bound_to_it_change_no_project_and_no_team",
     ),
     guard(

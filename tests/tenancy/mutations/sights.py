@@ -269,7 +269,7 @@ VISIBILITY: Final = (
     guard(
         "sums of sessions are of those that the reader sees",
         "memory.experiments.queries:_known_sums",
-        "everyone = rights.manages(caller=caller)",
+        "everyone = manages(caller=caller)",
         "everyone = True",
         "tests/integration/memory/experiments/test_experiments.py::test_who_does_not_manage_is_told_of_sessions_that_they_see",
     ),

@@ -7,8 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accounts import rights
-from accounts.caller import ALL_SCOPES, Caller, Role, TokenScope, is_person, may
+from accounts.caller import (
+    ALL_SCOPES,
+    Caller,
+    Role,
+    TokenScope,
+    check_lends,
+    check_not_above,
+    is_person,
+    manages,
+    may,
+    outranks,
+    scopes_of,
+)
 from accounts.errors import InvalidInput, RoleNotSufficient
 
 ROLES = st.sampled_from(Role)
@@ -36,36 +47,36 @@ def caller_of(
 def test_of_two_roles_one_outranks_and_nobody_gives_one_above_their_own(
     role: Role, other: Role
 ) -> None:
-    one = rights.outranks(role=role, other=other)
-    two = rights.outranks(role=other, other=role)
+    one = outranks(role=role, other=other)
+    two = outranks(role=other, other=role)
 
     assert (one != two) == (role is not other)
     if two:
         with pytest.raises(RoleNotSufficient):
-            rights.check_not_above(caller=caller_of(role), role=other)
+            check_not_above(caller=caller_of(role), role=other)
     else:
-        rights.check_not_above(caller=caller_of(role), role=other)
+        check_not_above(caller=caller_of(role), role=other)
 
 
 @given(role=ROLES, held=SCOPES, wanted=SCOPES)
 def test_a_token_never_holds_more_than_its_maker(
     role: Role, held: frozenset[TokenScope], wanted: frozenset[TokenScope]
 ) -> None:
-    allowed = wanted and wanted <= held & rights.scopes_of(role=role)
+    allowed = wanted and wanted <= held & scopes_of(role=role)
 
     if allowed:
-        rights.check_lends(caller=caller_of(role, held), scopes=wanted, projects=None)
+        check_lends(caller=caller_of(role, held), scopes=wanted, projects=None)
     else:
         with pytest.raises(InvalidInput):
-            rights.check_lends(caller=caller_of(role, held), scopes=wanted, projects=None)
+            check_lends(caller=caller_of(role, held), scopes=wanted, projects=None)
 
 
 @pytest.mark.parametrize(
     ("role", "expected"), [(role, role in ("owner", "admin")) for role in Role]
 )
 def test_owners_and_admins_manage(role: Role, expected: bool) -> None:
-    assert rights.manages(caller=caller_of(role)) is expected
-    assert not rights.manages(caller=caller_of(role, bound_projects=(uuid4(),)))
+    assert manages(caller=caller_of(role)) is expected
+    assert not manages(caller=caller_of(role, bound_projects=(uuid4(),)))
 
 
 def test_a_scope_must_be_held_and_none_implies_another() -> None:

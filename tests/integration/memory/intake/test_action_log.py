@@ -50,8 +50,8 @@ def test_rows_tell_how_each_ended_newest_first_page_by_page_and_are_forgotten(
     assert [row.memory_id for row in rows] == [None, memory.id, memory.id]
     assert [one.outcome for one in _rows(world.owner, gate="exact_duplicate")] == ["confirmed"]
     first = intake_queries.page(caller=world.owner, after=None, limit=2)
-    last = intake_queries.page(caller=world.owner, after=first.next_after, limit=2)
-    assert ((*first.items, *last.items), last.next_after) == (tuple(rows), None)
+    last = intake_queries.page(caller=world.owner, after=first.next_place, limit=2)
+    assert ((*first.items, *last.items), last.next_place) == (tuple(rows), None)
     with pytest.raises(NotFound):
         _rows(world.owner, project="nowhere")
 
