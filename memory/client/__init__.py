@@ -11,7 +11,8 @@ imported where they are used.
   the next), and sends it as sessions (`upload.py`); bookmarks say how far each file was sent, and
   sequence numbers follow from lines, so nothing is ever stored twice.
 - `install.py` puts what agents need into their programs' files, and takes it out again.
-- `masking.py` takes secrets out of everything before it is sent, by rules which the server uses
+- `masking.py` takes secrets out of transcripts before they are sent (the server masks or refuses
+  what comes by hooks and commands), by rules which the server uses
   too; it scans again with a catalog beside them.
 
 Start reading at `cli.py`.

@@ -1,4 +1,4 @@
-"""Mask secrets on this machine, before anything is sent.
+"""Mask secrets of transcripts on this machine, before they are sent.
 
 By the table of rules that the server uses too, by the prefixes of vendors' keys, which the server
 leaves to a catalog, and by the ends of private keys whose beginnings were cut off. Of a finding
