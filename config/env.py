@@ -139,7 +139,7 @@ VARIABLES = (
     Variable("CAIRN_MODELS", Path, ROOT / "var" / "models", "model weights"),
     Variable("CAIRN_MODELS_FROM", Path, None, "folder with model weights"),
     Variable("CAIRN_EMBEDDER", str, "local/all-minilm-l6-v2", "key of the embedding model"),
-    Variable("CAIRN_RERANKER", str, "static/maxsim", "key of the reranking model"),
+    Variable("CAIRN_RERANKER", str, "static/maxsim", "reranking model, where one is asked for"),
     Variable("CAIRN_EMBEDDER_THREADS", _whole_number, 1, "of the local embedder"),
     Variable("CAIRN_EMBED_INLINE", _boolean, True, "embed in the request"),
     Variable("CAIRN_KEEP_ACTIONS_DAYS", _positive, 90, "of the action log"),
@@ -147,9 +147,16 @@ VARIABLES = (
     Variable("CAIRN_OPENAI_BASE_URL", _web, "", "API"),
     Variable("CAIRN_OPENAI_API_KEY", str, "", "key of that API"),
     Variable("CAIRN_OPENAI_EMBEDDING_MODEL", str, "", "its embedding model"),
-    Variable("CAIRN_OPENAI_CHAT_MODEL", str, "", "its chat model"),
-    Variable("CAIRN_MODEL_TOKENS_PER_MONTH", _whole_number, 5_000_000, "0: no bound"),
-    Variable("CAIRN_MODEL_PRICES", _prices, {}, "as openai/NAME=0.15:0.6, by commas"),
+    Variable("CAIRN_OPENAI_CHAT_MODEL", str, "", "its chat model, for extraction"),
+    Variable(
+        "CAIRN_MODEL_TOKENS_PER_MONTH", _whole_number, 5_000_000, "for extraction; 0: no bound"
+    ),
+    Variable(
+        "CAIRN_MODEL_PRICES",
+        _prices,
+        {},
+        "of a million tokens in and out, as openai/NAME=0.15:0.6, by commas",
+    ),
     Variable("CAIRN_OPENAI_DIMENSIONS", _whole_number, 1024, "of its vectors"),
     Variable("CAIRN_COHERE_API_KEY", str, "", "key of Cohere"),
     Variable("CAIRN_COHERE_BASE_URL", _web, "", "API"),

@@ -59,7 +59,7 @@ class Node(models.Model):
         ordering = ("id",)
 
     @property
-    def notes(self) -> dict[str, Any]:
+    def stored_details(self) -> dict[str, Any]:
         """What is kept of a file, or of the project's code as a whole, beside its columns."""
         return self.details or {}
 

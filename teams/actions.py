@@ -265,8 +265,7 @@ def _check_description(description: str) -> None:
 
 @contextmanager
 def _settings_of(caller: Caller, ref: str, setting: str) -> Iterator[Project]:
-    """Open a unit with a locked project, whose settings are stored and told of at its end."""
-    require(caller=caller, act=Act.MANAGE_PROJECTS)
+    """Open a unit with a locked project; save and announce its changed setting at the end."""
     with tenancy.unit():
         row = hold_project(caller=caller, ref=ref)
         check_unbound(caller=caller)
@@ -281,8 +280,9 @@ def change_experiments(*, caller: Caller, ref: str, changed: Mapping[str, Any]) 
     Sessions keep the group they have. Raises InvalidInput naming the field, NotFound,
     RoleNotSufficient, NotBoundToProject.
     """
+    require(caller=caller, act=Act.MANAGE_PROJECTS)
+    _check_experiments(changed)
     with _settings_of(caller, ref, EXPERIMENTS) as row:
-        _check_experiments(changed)
         found = replace(experiments_in(project=row), **changed)
         if found.control_percent + found.passive_percent > MOST_TOGETHER:
             detail = message(
@@ -321,12 +321,13 @@ def switch_hooks(*, caller: Caller, ref: str, switched: Mapping[Hook, bool]) -> 
 
     Raises InvalidInput where nothing is named, NotFound, RoleNotSufficient, NotBoundToProject.
     """
+    require(caller=caller, act=Act.MANAGE_PROJECTS)
+    if not switched:
+        raise InvalidInput(
+            detail="There is nothing to change.",
+            hint=message("Send one of: {names}.", names=tuple(Hook)),
+        )
     with _settings_of(caller, ref, SWITCHED) as row:
-        if not switched:
-            raise InvalidInput(
-                detail="There is nothing to change.",
-                hint=message("Send one of: {names}.", names=tuple(Hook)),
-            )
         usual = hooks_in(project=None)
         now = {**hooks_in(project=row), **switched}
         other = {hook.value: is_on for hook, is_on in now.items() if is_on != usual[hook]}
@@ -343,10 +344,11 @@ def pause(
     Raises NotFound, InvalidInput, RoleNotSufficient, NotBoundToProject.
     """
     if token_id is None and not mine:
+        require(caller=caller, act=Act.MANAGE_PROJECTS)
         with _settings_of(caller, ref, PAUSED) as row:
             _keep(row, PAUSED, paused)
             return pauses_in(project=row)
-    user_id = _whose(caller, token_id, mine=mine)
+    user_id = _find_paused_user(caller, token_id, mine=mine)
     with tenancy.unit():
         row = hold_project(caller=caller, ref=ref)
         if token_id is not None:
@@ -358,9 +360,10 @@ def pause(
         return pauses_in(project=row)
 
 
-def _whose(caller: Caller, token_id: UUID | None, *, mine: bool) -> UUID | None:
-    """Return the person whose token, or whose every token, is paused; None for the caller's own.
+def _find_paused_user(caller: Caller, token_id: UUID | None, *, mine: bool) -> UUID | None:
+    """Return the person whose token, or whose every token, is paused.
 
+    None where the caller's own token is not among those that they can list.
     Raises InvalidInput, NotFound for a token that the caller does not see, RoleNotSufficient.
     """
     if mine and token_id is not None:

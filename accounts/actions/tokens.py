@@ -10,7 +10,7 @@ import secrets
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from smtplib import SMTPException
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import Q
@@ -192,17 +192,21 @@ def note_use(
     """
     due, last = now - USE_INTERVAL, row.last_used_at or NEVER
     digest, known = peppers.digest(text=text), _hooks.get(row.id)
-    is_changed = (digest, known if hook is None else hook) != (row.digest, known)
+    is_changed = digest != row.digest or hook not in {None, known}
     if last > due and not is_changed:
         return False
     stored = Token.objects.filter(pk=row.id)
-    changes = {"digest": digest} if hook is None else {"digest": digest, "last_used_hook": hook}
+    changes: dict[str, Any] = {}
+    if digest != row.digest:  # else the token may have been made again meanwhile
+        changes["digest"] = digest
+    if hook is not None:
+        changes["last_used_hook"] = hook
     with tenancy.walled(organization_id=row.organization_id):
+        if is_changed:
+            stored.update(**changes)
         written = stored.filter(Q(last_used_at=None) | Q(last_used_at__lte=due)).update(
             last_used_at=now, last_used_ip=as_ip(text=ip) or None, last_used_agent=agent, **changes
         )
-        if is_changed and not written:
-            stored.update(**changes)
     _note_hook(row.id, hook)
     return written == 1 and _slot(last) != _slot(now)
 
@@ -215,8 +219,8 @@ def _note_hook(token_id: UUID, hook: int | None) -> None:
     _hooks[token_id] = hook
 
 
-def _slot(moment: datetime) -> int:
-    return int(moment.timestamp()) // SEEN_SECONDS
+def _slot(at: datetime) -> int:
+    return int(at.timestamp()) // SEEN_SECONDS
 
 
 def _note(caller: Caller, verb: str, token: TokenView, **more: str) -> None:

@@ -229,11 +229,9 @@ def _faults(value: Any, at: str, depth: int) -> Iterator[tuple[str, _Refused]]:
         if depth == DEEPEST:
             yield at, _Refused(code="too_deep", detail=f"This is level {DEEPEST + 1}.")
             return
-        if isinstance(value, dict):
-            for key in value:
-                yield from _faults(key, at, depth)
         named = value.items() if isinstance(value, dict) else enumerate(value)
         for name, inner in named:
+            yield from _faults(name, at, depth)  # a number of a list has none
             yield from _faults(inner, f"{at}/{_escaped(str(name))}", depth + 1)
 
 

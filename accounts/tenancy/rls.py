@@ -199,15 +199,16 @@ def every_organization() -> tuple[Entrance, ...]:
     return tuple(Entrance(*row) for row in _rows("SELECT * FROM cairn.every_organization()"))
 
 
-def claim_job(*, queue: str, worker: str, lease: timedelta) -> tuple[Any, ...] | None:
+def claim_job(
+    *, queue: str, worker: str, lease: timedelta
+) -> tuple[UUID, str, str, int, UUID, str, str] | None:
     """Take the next due job of a queue, if there is one.
 
     Returns its id, name, payload as JSON and attempts, counting this one; then the id, slug and
     schema of its organization.
     """
-    return next(
-        iter(_rows("SELECT * FROM cairn.claim_job(%s, %s, %s)", queue, worker, lease)), None
-    )
+    rows = _rows("SELECT * FROM cairn.claim_job(%s, %s, %s)", queue, worker, lease)
+    return rows[0] if rows else None
 
 
 def lost_jobs() -> tuple[tuple[UUID, UUID], ...]:

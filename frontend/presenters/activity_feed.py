@@ -123,16 +123,16 @@ def _line(
 
 def _chip(caller: Caller, change: ChangeView) -> str:
     """Show what changed, with a link where it has a page; nothing where it has no name."""
-    told = change.summary
-    name = str(told.get("citation") or told.get("name") or "")
+    summary = change.summary
+    name = str(summary.get("citation") or summary.get("name") or "")
     if not name:
         return ""
-    color = labels.type_color(type=str(told.get("type", "")))
+    color = labels.type_color(type=str(summary.get("type", "")))
     if change.kind.startswith("memory."):
         href = reverse("permalink", args=(change.object_id,))
-    elif told.get("slug") and change.kind.startswith(("project.", "index.")):
+    elif summary.get("slug") and change.kind.startswith(("project.", "index.")):
         page = "connections" if change.kind == "index.progress" else "overview"
-        href = reverse(page, args=(caller.organization_slug, told["slug"]))
+        href = reverse(page, args=(caller.organization_slug, summary["slug"]))
     else:
         return format_html(' <span class="chip {}">{}</span>', color, name)
     return format_html(' <a class="chip {}" href="{}">{}</a>', color, href, name)

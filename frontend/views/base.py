@@ -36,7 +36,8 @@ from teams.permissions import Act, allows
 from teams.queries import ProjectView
 
 P = ParamSpec("P")
-FORMS: Final = ("form", "form_main", "form_gates", "form_extraction", "form_people")  # as sent
+# Names under which templates get what was sent; `_redacted` masks the secrets in each.
+FORMS: Final = ("form", "form_main", "form_gates", "form_extraction", "form_people")
 SECTIONS: Final = {  # where a page's template is not named by its entry in the navigation
     "conflict": "conflicts",
     "entity": "entities",

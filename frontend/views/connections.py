@@ -42,7 +42,7 @@ CALL: Final = """\
 curl {url}/api/v1/%s \\
   -H "Authorization: Bearer {secret}" -H "Content-Type: application/json" \\
   -d '%s'"""
-SNIPPETS: Final[tuple[Snippet, ...]] = (  # the hooks are told of the script of the plugin folder
+SNIPPETS: Final[tuple[Snippet, ...]] = (  # hooks run the script of the plugin folder
     ("Claude Code", "Terminal", """\
 claude mcp add --transport http cairn {url}/mcp \\
   --header "Authorization: Bearer {secret}\""""),
@@ -167,7 +167,11 @@ def attempt(request: HttpRequest, frame: Frame) -> HttpResponse:
 def code_index_card(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show how far the index of the code is: for the page that holds it, and its live refresh."""
     view = code_index(caller=frame.caller, ref=frame.slug)
-    context = {"view": view, "others": view.files_total - sum(view.languages.values())}
+    context = {
+        "section": "connections",
+        "view": view,
+        "others": view.files_total - sum(view.languages.values()),
+    }
     return base.dialog(request, "partials/code_index.html", context)
 
 

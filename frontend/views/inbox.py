@@ -23,7 +23,7 @@ from memory.records.queries.pending import Group
 from memory.records.queries.views import MemoryView
 from memory.review.actions import bulk as bulk_actions
 from memory.review.actions import settlements, verdict_undo, verdicts
-from memory.review.queries import conflicts as disputes
+from memory.review.queries import conflicts as conflict_queries
 from memory.review.queries.conflicts import ConflictState, ConflictVerdict, ConflictView
 from memory.review.queries.inbox import InboxPosition
 
@@ -164,7 +164,7 @@ def bulk(request: HttpRequest, frame: Frame) -> HttpResponse:
 @base.member
 def undo(request: HttpRequest, frame: Frame, review_id: UUID) -> HttpResponse:
     """Undo a verdict or all that was decided with it, and show what waits again."""
-    done = take_back(request, frame, review_id)
+    done = undo_review(request, frame, review_id)
     return _show_again(request, frame, done.conflict_id or done.memory.id)
 
 
@@ -236,7 +236,7 @@ def undo_settlement(request: HttpRequest, frame: Frame, conflict_id: UUID) -> Ht
     return _show_again(request, frame, conflict_id)
 
 
-def take_back(request: HttpRequest, frame: Frame, review_id: UUID) -> DecidedMemory:
+def undo_review(request: HttpRequest, frame: Frame, review_id: UUID) -> DecidedMemory:
     """Undo a verdict or all that was decided with it; return the first that waits again."""
     if "together" in request.GET:
         return verdict_undo.undo_call(caller=frame.caller, review_id=review_id, now=frame.now)[0]
@@ -343,7 +343,7 @@ def conflicts(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the conflicts of the project, the newest first."""
     is_settled = request.GET.get("state") == ConflictState.SETTLED
     state = ConflictState.SETTLED if is_settled else ConflictState.OPEN
-    page = disputes.list_conflicts(
+    page = conflict_queries.list_conflicts(
         caller=frame.caller,
         project=frame.slug,
         state=state,
@@ -414,7 +414,9 @@ def _settle(frame: Frame, conflict_id: UUID, form: Mapping[str, str]) -> None:
 
 def _conflict_here(frame: Frame, conflict_id: UUID) -> ConflictView:
     """Return a conflict of the page's project. Raises NotFound for another project's."""
-    view = disputes.get_conflict(caller=frame.caller, conflict_id=conflict_id, now=frame.now)
+    view = conflict_queries.get_conflict(
+        caller=frame.caller, conflict_id=conflict_id, now=frame.now
+    )
     if view.newer.project_id != frame.project_id:
         raise NotFound(
             detail="There is no such conflict here.", hint="It may be in another project."
@@ -423,8 +425,8 @@ def _conflict_here(frame: Frame, conflict_id: UUID) -> ConflictView:
 
 
 def _open_conflicts(frame: Frame) -> dict[str, Any]:
-    versions = disputes.list_open_versions(caller=frame.caller, project=frame.slug)
+    versions = conflict_queries.list_open_versions(caller=frame.caller, project=frame.slug)
     return {
-        "open": disputes.count_open(caller=frame.caller, project=frame.slug),
+        "open": conflict_queries.count_open(caller=frame.caller, project=frame.slug),
         "standing": " ".join(versions),
     }

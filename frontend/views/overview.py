@@ -85,9 +85,7 @@ def changes(request: HttpRequest, frame: Frame) -> HttpResponse:
     messages = activity_feed.messages(
         caller=frame.caller, after=after or 0, project=request.GET.get("project") or None
     )
-    response = JsonResponse({"changes": messages})
-    response["Cache-Control"] = "no-store"
-    return response
+    return JsonResponse({"changes": messages})
 
 
 def _figures(frame: Frame) -> dict[str, object]:

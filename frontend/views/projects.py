@@ -217,6 +217,7 @@ def _numbers(sent: QueryDict, fields: Iterable[str]) -> dict[str, float | None]:
             raise wrong_field(
                 pointer=f"/{field}", detail="This is not a number.", code="type"
             ) from error
-        is_whole = value is not None and value.is_integer() and field in WHOLE
-        numbers[field] = int(value) if value is not None and is_whole else value
+        if value is not None and field in WHOLE and value.is_integer():
+            value = int(value)
+        numbers[field] = value
     return numbers

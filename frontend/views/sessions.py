@@ -178,7 +178,7 @@ def decide(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse
 def undo(request: HttpRequest, frame: Frame, session_id: UUID, review_id: UUID) -> HttpResponse:
     """Undo a verdict, or all that was decided with it."""
     _here(frame, session_id)
-    inbox.take_back(request, frame, review_id)
+    inbox.undo_review(request, frame, review_id)
     return _show_summary(request, frame, session_id)
 
 

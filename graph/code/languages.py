@@ -22,7 +22,7 @@ class Language(StrEnum):
 
     @property
     def family(self) -> "Language":
-        """The language whose customs it has: those of ECMAScript are one, and call one another."""
+        """The language whose rules apply: JavaScript for TypeScript and TSX, else itself."""
         is_ecma = self in {Language.TYPESCRIPT, Language.TSX}
         return Language.JAVASCRIPT if is_ecma else self
 

@@ -140,7 +140,7 @@ class File:
 
     @property
     def tested(self) -> str:
-        """The name of the file that one of tests is about, as far as its own says it."""
+        """The file that this file of tests is about, by its name; empty for none."""
         return languages.tested_name(path=self.path)[:LONGEST_LABEL] if self.has_tests else ""
 
 

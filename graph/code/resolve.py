@@ -177,12 +177,12 @@ def _reached(project: Project, path: str, reference: Reference) -> Iterator[Edge
                 edge = replace(edge, type=ReferenceKind.IMPLEMENTS)
             yield edge
     elif not _is_builtin(project, path, reference):
-        text = reference.target
+        text = reference.target[:LONGEST_LABEL]  # an optional call has two characters more
         yield Edge(type=kind, source=source, target=None, text=text, confidence=UNRESOLVED)
 
 
 def _is_tested(project: Project, source: Place, target: Place) -> bool:
-    """Say whether a test calls what is none; Rust keeps both in one file."""
+    """Say whether a test calls code that is no test, in a file without tests."""
     is_test = _kind(project, source) is NodeKind.TEST
     is_other = is_test and _kind(project, target) is not NodeKind.TEST
     return is_other and not _holds_tests(project, target.path)

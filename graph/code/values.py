@@ -214,7 +214,7 @@ def read_json(
 ) -> Parsed:
     """Return a file as it was read, from what its node keeps.
 
-    Of one that has changed since, no more than what it may define still.
+    Of a file that has changed since, the references are left out.
     """
     parents = kept.get("parents", {})
     references = () if is_changed else kept.get("references", ())

@@ -278,7 +278,7 @@ def _refuse(faults: Sequence[FieldError], hint: str) -> None:
 def take_files(
     *, caller: Caller, ref: str, run: UUID, files: Sequence[Sent], now: datetime
 ) -> Taken:
-    """Read files that the newest manifest announced.
+    """Read files that the newest manifest announced; work on edges follows unless all are resolved.
 
     Raises TooLarge, ManifestMismatch pointing at the file, IndexRunning where another manifest has
     come since, RateLimited where as many calls of the organization are read as may be at a time,
@@ -334,7 +334,7 @@ def _find_wanted(project: Project, run: UUID, files: Sequence[Sent]) -> dict[str
     Raises IndexRunning, ManifestMismatch.
     """
     root = queries.root_of(project_id=project.id)
-    if root is None or root.notes.get("run") != str(run):
+    if root is None or root.stored_details.get("run") != str(run):
         detail = "This is not the newest run."
         raise IndexRunning(
             detail="Another manifest of this project has come since.",
@@ -505,7 +505,7 @@ def _read(project_id: UUID) -> _Code | None:
         files[path] = values.read_json(
             language=file.language,
             lines=file.last_line or 0,
-            kept=file.notes,
+            kept=file.stored_details,
             symbols=symbols.values(),
             is_changed=bool(file.wanted),
         )

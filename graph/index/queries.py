@@ -106,13 +106,13 @@ def index_of(*, project_id: UUID) -> IndexView:
     return IndexView(
         state=State.FAILED if reason else state,
         reason=reason,
-        run=as_uuid(text=str(about.notes.get("run", ""))),
+        run=as_uuid(text=str(about.stored_details.get("run", ""))),
         files_done=total - wanted,
         files_total=total,
         languages={row[0]: row[1] for row in counted if row[0]},
         refused=_refused(files.filter(is_refused)) if refused else (),
         refused_total=refused,
-        figures=about.notes.get("figures", {}),
+        figures=about.stored_details.get("figures", {}),
         indexed_at=about.indexed_at,
     )
 
@@ -241,18 +241,18 @@ def hold_root(*, project: Project) -> Node:
 
 def put(*, root: Node, **details: Any) -> None:
     """Keep something about the index as a whole."""
-    root.details = root.notes | details
+    root.details = root.stored_details | details
     root.save(update_fields=["details"])
 
 
 def revision(*, root: Node) -> int:
     """Return how often the files of an index have changed."""
-    return int(root.notes.get("revision", 0))
+    return int(root.stored_details.get("revision", 0))
 
 
 def is_resolved(*, root: Node) -> bool:
     """Say whether the edges are made of the files as they are."""
-    return bool(root.notes.get("resolved", 0) == revision(root=root))
+    return bool(root.stored_details.get("resolved", 0) == revision(root=root))
 
 
 def queue(*, by: UUID | None, project_id: UUID, view: IndexView) -> tuple[UUID | None, IndexView]:

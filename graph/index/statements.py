@@ -55,12 +55,16 @@ WEIGH: Final = """
 
 def want(*, rows: Sequence[Mapping[str, Any]], now: datetime) -> None:
     """Wait for texts: of each a row with node, hash and size. It and its edges are stale now."""
+    if not rows:
+        return
     run(WANTED, rows=rows)
     make_stale(files=[row["node"] for row in rows], now=now)
 
 
 def take_back(*, files: Sequence[int]) -> None:
     """Wait no longer for files that are again what was read; their edges are to be made anew."""
+    if not files:
+        return
     run(NOTHING_WANTED, files=files)
     run(FRESH_SYMBOLS, files=files)
 
@@ -72,9 +76,10 @@ def make_stale(*, files: Iterable[int], now: datetime) -> None:
     run(STALE_EDGES, nodes=nodes, at=now)
 
 
-def drop_files(*, files: Iterable[int], now: datetime) -> None:
+def drop_files(*, files: Sequence[int], now: datetime) -> None:
     """Let files go with all that they define."""
-    drop_nodes(nodes=_nodes_of(files), now=now)
+    if files:
+        drop_nodes(nodes=_nodes_of(files), now=now)
 
 
 def drop_nodes(*, nodes: Sequence[int], now: datetime) -> None:

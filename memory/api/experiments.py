@@ -169,9 +169,9 @@ def _graph(found: queries.GraphChanges) -> dict[str, Any]:
     }
 
 
-def _ends(name: str, of: Estimate | None) -> dict[str, float | None]:
+def _ends(name: str, estimate: Estimate | None) -> dict[str, float | None]:
     """Return an estimate under a name, and the ends of its interval."""
-    ends = (None, None, None) if of is None else (of.value, of.low, of.high)
+    ends = (None,) * 3 if estimate is None else (estimate.value, estimate.low, estimate.high)
     return dict(zip((name, "low", "high"), ends, strict=True))
 
 

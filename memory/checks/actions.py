@@ -242,11 +242,11 @@ def _search(
         asked = sorted(asked, key=lambda pair: (-len(pair[0]), pair[1]))[:SEARCHES_MOST]
     wanted: list[tuple[request.SearchRequest, tuple[int, ...]]] = []
     for question, numbers in asked:
-        secret = scanner.find_secrets(text=question)
-        if secret:
+        clean = question
+        if secret := scanner.find_secrets(text=question):
             hits.degraded[search_actions.SECRET_LEFT_OUT] = None
-        clean = secrets.leave_out(text=question, findings=secret) if secret else question
-        if clean:
+            clean = secrets.leave_out(text=question, findings=secret)
+        if clean.strip():
             search = request.SearchRequest(
                 query=clean, project=project, limit=HITS, types=TYPES, is_noted=False
             )

@@ -95,6 +95,7 @@ _KEY: Final = re.compile(  # public, primary and cache keys open nothing
     r"(?i)(?<!public)(?<!primary)(?<!foreign)(?<!cache)(?<!sort)(?<!partition)(?<!idempotency)"
     r"(?:[_-]|\b)key\Z"
 )
+# The pattern of the name, that of the value, and what accepts the value
 _Judge = tuple[re.Pattern[str], re.Pattern[str], Callable[[str], bool]]
 _QUOTED: Final = re.compile(r"(?P<quote>[\"'`])(?P<value>[^\"'`\n]{6,200})(?P=quote)")
 _BARE: Final = re.compile(r"(?P<value>(?:[^\s\"'`,;&]|&(?!\w+=)){6,200})")
@@ -426,8 +427,9 @@ def _find_assigned(text: str, judges: tuple[_Judge, ...]) -> Iterator[tuple[str,
         if not before[-3:].lower().endswith(_NAME_ENDS):
             continue
         for name, pattern, accepts in judges:
-            found = pattern.match(text, sign.end()) if name.search(before) else None
-            if found is None or sign.end() < done[pattern]:
+            is_new = sign.end() >= done[pattern] and name.search(before)
+            found = pattern.match(text, sign.end()) if is_new else None
+            if found is None:
                 continue
             done[pattern] = found.end()
             if accepts(found["value"]):

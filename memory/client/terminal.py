@@ -125,10 +125,11 @@ class Terminal:
         self.err.write("\n".join((*lines, f"  try: {fault.command}", "")))
 
 
-def check_folder(*, terminal: Terminal, folder: Path, hint: str) -> None:
-    """Raise Misused for a folder that holds the person's home."""
+def check_folder(*, terminal: Terminal, folder: Path, hint: str, command: str = "") -> None:
+    """Raise Misused for a folder that holds the person's home; `command` is what to run instead."""
     if terminal.places.home.resolve().is_relative_to(folder.resolve()):
-        raise Misused(detail=f"{folder} holds all of your work, and no one project.", hint=hint)
+        detail = f"{folder} holds all of your work, and no one project."
+        raise Misused(detail=detail, hint=hint, command=command)
 
 
 def shortened(*, text: str, most: int = LINE_MOST) -> str:

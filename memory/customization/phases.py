@@ -97,6 +97,8 @@ NATIVE_TRANSITIONS: Final = (
     ),
 )
 KEPT: Final = "phase_weights"  # settings of a project
+_TYPES: Final = frozenset(one.value for one in MemoryType)
+_PHASES: Final = frozenset(one.value for one in Phase)
 
 
 class PhaseTable(NamedTuple):
@@ -200,16 +202,34 @@ def _unknown(pointer: str, given: str, known: tuple[str, ...]) -> InvalidInput:
 
 def read_weights(*, settings: Mapping[str, Any]) -> Decided:
     """Return what a project's settings say; what cannot be read counts as if it were not there."""
+    stored = settings.get(KEPT)
+    if not isinstance(stored, dict):
+        return Decided()
     try:
-        found = DECIDED.validate_python(settings.get(KEPT) or {})
+        found = DECIDED.validate_python(
+            {**stored, "weights": _known_weights(stored.get("weights"))}
+        )
     except ValidationError:
         return Decided()
     return replace(found, counts_since=found.counts_since or found.decided_at)
 
 
+def _known_weights(weights: Any) -> dict[str, dict[str, Any]]:
+    """Return the weights in range of phases and types that there are; others may have been once."""
+    return {
+        phase: {
+            type: weight
+            for type, weight in own.items()
+            if type in _TYPES and isinstance(weight, int | float) and LOWEST <= weight <= HIGHEST
+        }
+        for phase, own in (weights.items() if isinstance(weights, dict) else ())
+        if phase in _PHASES and isinstance(own, dict)
+    }
+
+
 def with_decision(*, settings: Mapping[str, Any], weights: Own, now: datetime) -> dict[str, Any]:
     """Return the settings after a decision, which remembers what was kept before it."""
-    before = {name: kept for name, kept in settings.get(KEPT, {}).items() if name != "before"}
+    before = {name: kept for name, kept in (settings.get(KEPT) or {}).items() if name != "before"}
     decided = Decided(weights=weights, decided_at=now, before=before)
     kept = DECIDED.dump_python(decided, mode="json", exclude={"counts_since"})
     return {**settings, KEPT: kept}

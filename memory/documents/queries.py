@@ -33,7 +33,9 @@ from teams import queries as places
 from teams import visibility
 
 LARGEST_PAGE: Final = 200
-OF_IMPORTS: Final = frozenset({"state", "error", "files", "counts", "to_review", "is_mine"})
+NOT_COLUMNS_OF_IMPORTS: Final = frozenset(
+    {"state", "error", "files", "counts", "to_review", "is_mine"}
+)
 WAITING: Final = "waiting"  # rows that have no outcome yet
 BUSY: Final = frozenset({"queued", "running"})
 FAILED: Final = "failed"
@@ -237,7 +239,7 @@ def _import_views(
     me, failures = principal(caller=caller), _failures(batches)
     return tuple(
         ImportView(
-            **_columns(ImportView, row, but=OF_IMPORTS),
+            **_columns(ImportView, row, but=NOT_COLUMNS_OF_IMPORTS),
             state=FAILED if row.id in failures else row.state,
             error=failures.get(row.id, ""),
             files=tuple(row.files),

@@ -22,9 +22,9 @@ from memory.text import text as texts
 
 # Names of software, and nouns of texts about it, that a statistical reader takes for names.
 #
-# Many are names of people, companies, places or everyday words too. `tools` holds what is certain
-# in any text, and so leaves them out; here they only say what a name that was read as somebody's
-# is not.
+# Many are names of people, companies, places or everyday words too. `rules.CANONICAL` holds what
+# is certain in any text, and so leaves them out; these two lists only say what a name that was read
+# as somebody's is not.
 
 SOFTWARE: Final = texts.read_words(file=Path(__file__).with_name("words") / "software.txt")
 COMMON: Final = texts.read_words(file=Path(__file__).with_name("words") / "common.txt")

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 from uuid import UUID
 
 from pydantic import BaseModel, FiniteFloat, ValidationError
@@ -387,7 +387,7 @@ class _Related(BaseModel, strict=True):
     """What a pair is as a model writes it."""
 
     pair: int
-    relation: Literal["update", "contradicts", "extend", "derive", "none"]
+    relation: str
     certainty: FiniteFloat
 
 
@@ -396,6 +396,8 @@ def _checked_relation(entry: Any, pairs: tuple[StatementPair, ...]) -> tuple[int
     try:
         found = _Related.model_validate(entry)
     except ValidationError:
+        return 0, "relation_shape"
+    if found.relation not in JUDGED:
         return 0, "relation_shape"
     if not 1 <= found.pair <= len(pairs):
         return 0, "relation_pair"

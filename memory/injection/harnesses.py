@@ -96,7 +96,7 @@ class Adapter:
         return not is_quiet and event not in self.unanswered
 
 
-_USUAL: Final = {  # by what they mean the events of most programs
+_USUAL: Final = {  # the event of each meaning, as most programs call it
     "opened": "sessionstart",
     "prompted": "userpromptsubmit",
     "called": "pretooluse",

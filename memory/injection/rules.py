@@ -170,7 +170,6 @@ PLAN_TOKENS_MOST: Final = 30_000  # of the point's 32,000; the others are for te
 PLAN_FILES_MOST: Final = 12
 WORK_FILES_MOST: Final = 12  # of unfinished work; default, not measured
 HANDED_OVER_MOST: Final = 20  # memories of a transition; default, not measured
-BEFORE: Final = -1  # the sequence of what happened before the first event
 
 SuggestedFiles = Mapping[str, int]  # by path the last event before it was suggested
 ModuleHistory = tuple[ModuleRow, tuple[FileRow, ...]]  # what is worked on, and its files
@@ -212,7 +211,7 @@ class WorkState:
 def plan_files(*, modules: Iterable[ModuleHistory]) -> FilePlan:
     """Plan the files of some modules."""
     histories = tuple(modules)
-    tokens = {row.path: counters.file_tokens(row=row) for _, files in histories for row in files}
+    sizes = {row.path: counters.file_tokens(row=row) for _, files in histories for row in files}
     always, often = (
         [
             path
@@ -225,7 +224,7 @@ def plan_files(*, modules: Iterable[ModuleHistory]) -> FilePlan:
     left: list[str] = []
     spent = 0
     for path in dict.fromkeys((*always, *often)):
-        cost = tokens[path]
+        cost = sizes[path]
         if cost is None or spent + cost > PLAN_TOKENS_MOST or len(kept) >= PLAN_FILES_MOST:
             left.append(path)
             continue
@@ -243,7 +242,7 @@ def unprompted(*, scratchpad: Scratchpad, suggested: SuggestedFiles) -> Scratchp
     touched_before = {
         deed.target
         for deed in each_file(deeds=scratchpad.deeds.values())
-        if deed.sequence <= suggested.get(deed.target, BEFORE)
+        if deed.target in suggested and deed.sequence <= suggested[deed.target]
     }
     obeyed = suggested.keys() - edited(scratchpad=scratchpad) - touched_before
     return replace(

@@ -5,9 +5,10 @@ stored again. So what a session was given is compared with what is taken from it
 quotation, a light paraphrase, or one that is near by meaning says nothing new. What says the
 opposite, or another number, is news and passes; integration decides about it.
 
-And three alarms about what looks like an attempt to plant a memory, none of which decides anything:
-a person is told. Content that orders, names an address to go to or a command to run; a burst of
-memories that say nearly the same; one memory that takes most of what is given out.
+And three alarms about what looks like an attempt to plant a memory: a person is told, and nothing
+is refused. Content that orders, names an address to go to or a command to run, for which the
+candidate of a session waits; a burst of memories that say nearly the same; one memory that takes
+most of what is given out.
 """
 
 import re

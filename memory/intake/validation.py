@@ -2,24 +2,22 @@
 
 A secret in the content is for the gates to refuse; one in any other field is a fault of that field.
 
-Six types have a payload, what `attributes` may hold, as a shape. Empty attributes are always right:
+Six types have a payload, what `attributes` may hold, as a table. Empty attributes are always right:
 the payload refines a memory, its content stands alone. Once something is given, the required fields
-must be there, and an unknown name is refused, since it is mostly a misspelling. Types without a
-payload keep what they are given.
+must be there, the others are optional, and an unknown name is refused, since it is mostly a
+misspelling. Types without a payload keep what they are given.
 """
 
 import json
 from bisect import bisect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import accumulate
-from typing import Annotated, Any, Final
+from math import inf
+from typing import Any, Final
 from uuid import UUID
 
-from pydantic import Field
-
-from accounts.api.schemas import Moment, Name, Sent, Several, check
 from accounts.errors import FieldError, InvalidInput
 from accounts.messages import message
 from memory.customization import custom_type_rules
@@ -50,83 +48,36 @@ LONGEST_ATTRIBUTES: Final = 20_000  # characters as JSON; default
 DEEPEST: Final = 32  # levels of nesting
 APART: Final = "\n" * 4  # between texts looked at together, more than a name and its value
 HINT: Final = "Correct the named fields and send it again."
-Amount = Annotated[float, Field(ge=0)]
-Count = Annotated[int, Field(ge=0)]
+Fields = Mapping[str, str]  # what each field holds, by its name
 
-
-class Step(Sent):
-    """A step of a recipe."""
-
-    order: Count
-    description: Name
-    line: Count | None = None
-    file: Name | None = None
-
-
-class WorkflowRecipe(Sent):
-    """How a kind of task is done."""
-
-    task_pattern: Name
-    steps: Annotated[Several[Step], Field(min_length=1)]
-    last_validated_at: Moment | None = None
-    success_count: Count | None = None
-
-
-class DeadEnd(Sent):
-    """What was tried, and why it failed."""
-
-    approach: Name
-    why_it_failed: Name
-    alternative: Name | None = None
-    context: Name | None = None
-
-
-class PrefetchPattern(Sent):
-    """Which files are read whenever a module is worked on."""
-
-    always_read: Several[Name]
-    trigger_module: Name
-    sessions: Count
-    often_read: Several[Name] | None = None
-
-
-class TaskCalibration(Sent):
-    """How much work in a module takes, against what was planned."""
-
-    module: Name
-    planned: Amount
-    actual: Amount
-    ratio: Amount
-    samples: Count
-    methodology: Name | None = None
-
-
-class WorkUnitOutcome(Sent):
-    """How a unit of work ended."""
-
-    succeeded: bool
-    steps: Count | None = None
-    retries: Count | None = None
-
-
-class E2EObservation(Sent):
-    """What a page was seen to do."""
-
-    ui_behavior: Name
-    precondition: Name | None = None
-    timing: Name | None = None
-    tool_gotcha: Name | None = None
-    test_sequence: Several[Name] | None = None
-
-
-PAYLOADS: Final[Mapping[MemoryType, type[Sent]]] = {
-    MemoryType.WORKFLOW_RECIPE: WorkflowRecipe,
-    MemoryType.DEAD_END: DeadEnd,
-    MemoryType.PREFETCH_PATTERN: PrefetchPattern,
-    MemoryType.TASK_CALIBRATION: TaskCalibration,
-    MemoryType.WORK_UNIT_OUTCOME: WorkUnitOutcome,
-    MemoryType.E2E_OBSERVATION: E2EObservation,
-}
+PAYLOADS: Final[Mapping[MemoryType, tuple[Fields, Fields]]] = {  # required, optional
+    MemoryType.WORKFLOW_RECIPE: (
+        {"task_pattern": "text", "steps": "steps"},
+        {"last_validated_at": "timestamp", "success_count": "count"},
+    ),
+    MemoryType.DEAD_END: (
+        {"approach": "text", "why_it_failed": "text"},
+        {"alternative": "text", "context": "text"},
+    ),
+    MemoryType.PREFETCH_PATTERN: (
+        {"always_read": "texts", "trigger_module": "text", "sessions": "count"},
+        {"often_read": "texts"},
+    ),
+    MemoryType.TASK_CALIBRATION: (
+        {"module": "text", "planned": "amount", "actual": "amount", "ratio": "amount",
+         "samples": "count"},
+        {"methodology": "text"},
+    ),
+    MemoryType.WORK_UNIT_OUTCOME: ({"succeeded": "flag"}, {"steps": "count", "retries": "count"}),
+    MemoryType.E2E_OBSERVATION: (
+        {"ui_behavior": "text"},
+        {"precondition": "text", "timing": "text", "tool_gotcha": "text", "test_sequence": "texts"},
+    ),
+}  # fmt: skip
+_STEP: Final[tuple[Fields, Fields]] = (
+    {"order": "count", "description": "text"},
+    {"line": "count", "file": "text"},
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -324,15 +275,68 @@ def check_attributes(
     """Find what is wrong with the payload of a type; an empty tuple means nothing is."""
     if type not in PAYLOADS or not attributes:
         return ()
+    return tuple(_check_fields(*PAYLOADS[type], attributes, at="/attributes"))
+
+
+def _check_fields(
+    required: Fields, optional: Fields, given: Mapping[str, object], *, at: str
+) -> Iterator[FieldError]:
+    fields = {**required, **optional}
+    for name in required:
+        if given.get(name) is None:
+            yield _fault(f"{at}/{name}", "This field is required.", "required")
+    for name in given:
+        if name not in fields:
+            known = message("Unknown field; known are {names}.", names=tuple(sorted(fields)))
+            yield _fault(f"{at}/{name}", known, "unknown")
+    for name, holds in fields.items():
+        if given.get(name) is not None:
+            yield from _check_value(holds, given[name], at=f"{at}/{name}")
+
+
+def _check_value(holds: str, value: object, *, at: str) -> Iterator[FieldError]:
+    if holds != "steps":
+        is_right, expected = _CHECKS[holds]
+        if not is_right(value):
+            yield _fault(at, message("Expected {what}.", what=expected), "wrong_type")
+    elif not isinstance(value, list | tuple) or not value:
+        yield _fault(at, message("Expected a list of at least one step."), "wrong_type")
+    else:
+        for position, step in enumerate(value):
+            where = f"{at}/{position}"
+            if isinstance(step, Mapping):
+                yield from _check_fields(*_STEP, step, at=where)
+            else:
+                detail = message("Expected an object with order and description.")
+                yield _fault(where, detail, "wrong_type")
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_amount(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < inf
+
+
+def _is_timestamp(value: object) -> bool:
     try:
-        check(model=PAYLOADS[type], value=dict(attributes))
-    except InvalidInput as error:
-        return tuple(
-            _fault(
-                f"/attributes{one.pointer}",
-                one.detail,
-                one.code if one.code in {"required", "unknown"} else "wrong_type",
-            )
-            for one in error.errors
-        )
-    return ()
+        return isinstance(value, str) and datetime.fromisoformat(value).tzinfo is not None
+    except ValueError:
+        return False
+
+
+_CHECKS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
+    "text": (_is_text, message("a text that is not empty")),
+    "texts": (
+        lambda value: isinstance(value, list | tuple) and all(map(_is_text, value)),
+        message("a list of texts"),
+    ),
+    "count": (
+        lambda value: isinstance(value, int) and _is_amount(value),
+        message("a whole number of 0 or more"),
+    ),
+    "amount": (_is_amount, message("a number of 0 or more")),
+    "flag": (lambda value: isinstance(value, bool), message("true or false")),
+    "timestamp": (_is_timestamp, message("an ISO 8601 moment with its time zone")),
+}

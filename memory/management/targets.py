@@ -25,7 +25,7 @@ class PersonCommand(BaseCommand, ABC):
         parser.add_argument("--project", help="a project's short name; none when left out")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do the work as the person who they are there. Raises CommandError."""
+        """Do the work in the person's name. Raises CommandError."""
         user = get_user_model().objects.filter(email__iexact=options["person"]).first()
         if user is None:
             raise CommandError(f"There is no person {options['person']!r}.")

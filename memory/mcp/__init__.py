@@ -7,6 +7,6 @@
 4. What it returns is shown by the answer's model. `declaration` also holds what several tools
    share; filters and findings are those of REST. `prompts` are for the agent's person.
 
-To add a tool, write a function with `@tool` in one of the three modules and name it in
-`server.TOOLS`. Start reading at `declaration`.
+To add a tool, write a function with `@tool` in one of the three modules, name it in `server.TOOLS`
+and in `own_tools` of `memory/sessions/words/programs.toml`. Start reading at `declaration`.
 """

@@ -226,6 +226,6 @@ class Noticed(Result):
 
 
 class Results(Noticed, Generic[Shown]):
-    """Memories, the first first."""
+    """Memories in their order."""
 
     results: tuple[Shown, ...]

@@ -126,7 +126,7 @@ def of_commit(*, message: str) -> tuple[MemoryType, str] | None:
     stripped = map(str.strip, lines[1:])
     body = tuple(_REVERTS.sub("", line) for line in stripped if not _TRAILER.match(line))
     told = _sentences(body)
-    said = next(_CONVENTIONAL.finditer(subject))
+    said = next(_CONVENTIONAL.finditer(subject))  # matches every subject, its parts may be None
     reverted = _REVERTED.match(subject) or (said if said["kind"] == "revert" else None)
     if reverted is None:
         return _of_change(said, body, told)

@@ -3,6 +3,7 @@
 import re
 from bisect import bisect
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain, pairwise
 from typing import Final
 
@@ -125,9 +126,9 @@ def _pair_sighting(pair: tuple[str, str], met: list[_Meeting]) -> Sighting:
         for earlier, later in met
         if earlier.at_seconds is not None and later.at_seconds is not None
     ]
-    return made(
+    sighting = made(
         SignalKind.CO_ACCESS,
-        "|".join(pair),
+        "",
         chain.from_iterable(met[-detections.EVIDENCE_MOST :]),
         files=(first, second),
         times=len(met),
@@ -137,6 +138,7 @@ def _pair_sighting(pair: tuple[str, str], met: list[_Meeting]) -> Sighting:
         timed=str(len(apart)),
         both_edited="yes" if any(map(_both_edit, met)) else "no",
     )
+    return replace(sighting, key="|".join(pair))  # whole: sums of pairs are kept by it
 
 
 def find_backtrack(*, scratchpad: Scratchpad) -> Iterator[Sighting]:

@@ -39,7 +39,7 @@ from memory.providers.errors import (
 )
 
 DEFAULT_EMBEDDER = "local/all-minilm-l6-v2"  # no key, no network, no GPU
-DEFAULT_RERANKER = "static/maxsim"  # without a key, late interaction
+LOCAL_RERANKER = "static/maxsim"  # without a key, late interaction
 FIRST_WAIT_SECONDS: Final = 0.25  # doubles with each retry; default, not measured
 SHORTEST_SECONDS: Final = 0.001  # a timeout of 0 would mean none
 Answer = TypeVar("Answer")
@@ -69,7 +69,7 @@ class ProviderSettings:
 
     models_dir: Path = Path("var/models")
     embedder: str = DEFAULT_EMBEDDER
-    reranker: str = DEFAULT_RERANKER
+    reranker: str = LOCAL_RERANKER
     local_threads: int = 1
     openai_base_url: str = ""  # "" = the vendor's own
     openai_api_key: str = field(default="", repr=False)

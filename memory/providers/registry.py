@@ -25,7 +25,7 @@ from memory.providers.contracts import (
     Reranker,
 )
 from memory.providers.errors import ProviderUnavailable
-from memory.providers.guard import DEFAULT_RERANKER, Guard, ProviderSettings, is_on_this_machine
+from memory.providers.guard import LOCAL_RERANKER, Guard, ProviderSettings, is_on_this_machine
 
 if TYPE_CHECKING:
     import cohere
@@ -91,7 +91,7 @@ class Vendors:
         key = self.settings.reranker
         if not key:
             return None
-        if key == DEFAULT_RERANKER:
+        if key == LOCAL_RERANKER:
             from memory.providers.static import LateInteractionReranker
 
             return self._once(

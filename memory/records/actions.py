@@ -81,7 +81,10 @@ class DecidedMemory:
 
 @dataclass(slots=True, kw_only=True)
 class Traces:
-    """What a verdict touches: memories as they were, what it made, and links that it took."""
+    """What a verdict touches: memories as they were, and what it made.
+
+    `taken`, the links that it took, is read here; who takes links writes them under TAKEN.
+    """
 
     touched: list[dict[str, Any]] = field(default_factory=list)
     made: list[UUID] = field(default_factory=list)

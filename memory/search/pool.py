@@ -1,7 +1,8 @@
 """The pool of a search: its candidates, what is known of each, and what follows from both.
 
-`gather` reads it in two statements, and in two more where it holds turns of sessions. The rest is
-pure: the order of the candidates, how relevant each is, and what the graph did to the order.
+`gather` reads it in two statements, and in two more where it holds turns of sessions; it chooses
+the threshold too. The rest is pure: the order of the candidates, how relevant each is and whether
+that reaches the threshold (`judge`), and what the graph did to the order.
 
 The graph's part is what its path adds to the fusion, what the neighborhood of files adds, and the
 memories that no other path brought. Without it the other paths are ranked as if it had found
@@ -144,7 +145,7 @@ def _read_known(
 ) -> tuple[dict[UUID, Evidence], Turns]:
     """Return the evidence of what was found and of what stands beside its episodes, and those.
 
-    Nothing is beside an episode that the filters of a request may leave out.
+    A request with filters gets no neighbors, for which its filters were not asked.
     """
     with_text = request.rerank in ASKED
     read = partial(queries.read_evidence, sight=sight, asked=asked, with_text=with_text, now=now)

@@ -137,7 +137,8 @@ KIND_OF: Final[Mapping[type[Row], Kind]] = {
 class Count:
     """What is added to one sum: whose it is, of which day if it is kept by day, and how much.
 
-    `notes` is what else is known of the thing; it takes the place of what was noted before.
+    `notes` is what else is known of the thing; it takes the place of what was noted before, and no
+    count is called so. `audience` is None until the place is known (`prior_sessions.add`).
     """
 
     kind: str

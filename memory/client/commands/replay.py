@@ -225,5 +225,6 @@ def _belongs(terminal: Terminal, everywhere: bool) -> Callable[[Transcript], boo
         return lambda _: True
     here = Path.cwd()
     hint = "Go to the folder of the project, name transcripts, or say --all."
-    check_folder(terminal=terminal, folder=here, hint=hint)
+    command = "cairn replay --all --dry-run"
+    check_folder(terminal=terminal, folder=here, hint=hint, command=command)
     return lambda transcript: reader.is_in_folder(transcript=transcript, folder=here)

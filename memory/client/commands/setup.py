@@ -29,7 +29,8 @@ from ..transcripts import reader
 if TYPE_CHECKING:
     from ..api import Client
 
-SLOWER_SECONDS: Final = {"authorization_pending": 0, "slow_down": 5}  # RFC 8628, 3.5
+# More seconds between two questions, by the code that means "ask again": RFC 8628, 3.5
+SLOWER_SECONDS: Final = {"authorization_pending": 0, "slow_down": 5}
 USUAL_SECONDS: Final = 5.0  # between two questions, where the server names none: RFC 8628, 3.2
 NAME_MOST: Final = 80  # characters, the server's
 SKEW_MOST_SECONDS: Final = 120  # between two clocks; default

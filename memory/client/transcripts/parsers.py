@@ -40,7 +40,7 @@ Line = Mapping[str, Any]
 _SILENT_LINES: Final = frozenset({
     "agent-name", "attachment", "custom-title", "file-history-snapshot", "last-prompt", "mode",
     "permission-mode", "pr-link", "progress", "queue-operation", "summary", "system", "tag",
-    "user", "worktree-state",  # what a person is only said to have said
+    "user", "worktree-state",  # "user": notes of the program, which nobody said
 })  # fmt: skip
 _COMMAND: Final = re.compile(  # commands of the program and their output: nobody said them
     r"\s*<(?:command-|local-command|bash-(?:input|stdout|stderr)|user-memory)"
@@ -279,15 +279,21 @@ def read_claude_code(state: ParserState, line: Line) -> Entries:
             state.agent = text_of(line, "agentId") or "sidechain"
         case False:
             state.agent = ""
-    is_said = True not in (line.get("isMeta"), line.get("isCompactSummary"))
     if kind == "assistant":
         yield from _begin_step(state, message)
         for block in _blocks(message):
             yield from _answer(state, block)
-    elif kind == "user" and is_said:
+    elif kind == "user" and not (
+        line.get("isMeta") is True or line.get("isCompactSummary") is True
+    ):
         yield from _user(state, message)
     elif kind not in _SILENT_LINES:
         raise UnknownKind(kind)
+
+
+def _is_note(line: Line) -> bool:
+    """Say whether a line of the person is a note of the program, or a summary."""
+    return line.get("isMeta") is True or line.get("isCompactSummary") is True
 
 
 def place_of_claude_code(line: Line) -> WorkPlace:
@@ -416,7 +422,7 @@ def _read_said(state: ParserState, payload: Line) -> Entries:
 def _read_message(state: ParserState, item: Line) -> Entries:
     is_thought = item.get("type") == "reasoning"
     role = "reasoning" if is_thought else text_of(item, "role")
-    if role in {"reasoning", "user", "assistant"}:
+    if is_thought or role in {"user", "assistant"}:
         text = text_blocks(content=item.get("summary" if is_thought else "content"))
         yield from _read_text(state, role, text, "item")
 

@@ -350,7 +350,10 @@ class Bookmarks:
             stored = json.loads(self._file(transcript).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
-        return stored if isinstance(stored, dict) else {}
+        if not isinstance(stored, dict):
+            return {}
+        earlier = {"position": stored.get("place"), "session_id": stored.get("session", "")}
+        return {**earlier, **stored}  # names of version 1, which is still read
 
     def _file(self, transcript: Transcript) -> Path:
         parts = "\n".join((self.url, self.project, transcript.key))
@@ -400,8 +403,9 @@ def _line(raw: bytes, parser: Parser, before: Position, offset: int, rank: int) 
         found = (TranscriptEvent(kind=name or "unnamed"),)
     found = tuple(_of_subagent(found)) if rank else found
     first = number * STRIDE + (FIRST_BLOCK + (rank - 1) * BLOCK if rank else 0)
+    at = _timestamp(line)
     for place, entry in enumerate(found[: STRIDE - 1], 1):
-        read.add(entry, {"sequence": first + place, **_timestamp(line)})
+        read.add(entry, {"sequence": first + place, **at})
     return read
 
 

@@ -105,7 +105,7 @@ class _Target:
     api: "Client"
     plan: UploadPlan
     result: UploadResult
-    of: Transcript
+    transcript: Transcript
     part: int
     session_id: str = ""
 
@@ -139,22 +139,20 @@ class _Target:
             self._send(some, kind)
 
     def _open(self) -> str:
-        place = reader.work_place(transcript=self.of)
-        name = self.of.external_id
+        place = reader.work_place(transcript=self.transcript)
+        name = self.transcript.external_id
         session = self.api.open_session(
             external_id=name if self.part == 1 else f"{name[:NAME_MOST]}#{self.part}",
             thread=name,
             project=self.plan.project,
-            agent=f"{self.of.source.name} transcript",
+            agent=f"{self.transcript.source.name} transcript",
             shared=self.plan.is_shared,
             cwd=place.cwd,
             root=place.root or None,
             branch=place.branch,
             commit=place.commit,
         )
-        session_id = str(session["id"])
-        self.result.session_id = self.result.session_id or session_id
-        return session_id
+        return str(session["id"])
 
 
 def send_transcripts(
@@ -239,7 +237,9 @@ def _send_file(plan: UploadPlan, transcript: Transcript, result: UploadResult) -
     plan.progress(bookmark.position.offset)
     target: _Target | None = None
     if plan.api is not None:
-        target = _Target(api=plan.api, plan=plan, result=result, of=transcript, part=bookmark.part)
+        target = _Target(
+            api=plan.api, plan=plan, result=result, transcript=transcript, part=bookmark.part
+        )
     for batch in _batches(transcript, bookmark):
         for line in batch:
             result.counts.count(line)
@@ -251,6 +251,8 @@ def _send_file(plan: UploadPlan, transcript: Transcript, result: UploadResult) -
             session_id = target.session_id or bookmark.session_id
             bookmark = replace(bookmark, session_id=session_id, part=target.part)
             plan.bookmarks.save(transcript=transcript, bookmark=bookmark)
+    if target is not None:  # a refused file has raised: it has no session to speak of
+        result.session_id = result.session_id or target.session_id
     return bookmark
 
 

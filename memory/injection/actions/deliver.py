@@ -187,7 +187,10 @@ def deliver(*, recipient: policy.Recipient, point: Point, candidates: CandidateS
     blocks = _blocks(selected, sides, candidates, most)
     if recipient.deadline.is_past():
         return LATE
-    blocks = _blocks(_withhold(recipient, point, blocks), sides, candidates, most)
+    ids = tuple(view.id for block in blocks for view in block.memories)
+    rest = _withhold(recipient, point, blocks)
+    if rest != ids:
+        blocks = _blocks(rest, sides, candidates, most)
     if not blocks and not heading:
         return SILENCE
     return _log(recipient, point, beside, blocks, candidates.graph)

@@ -38,11 +38,11 @@ from memory.records.queries import views
 from memory.taxonomy import Authority, LinkKind, MemoryType, Scope, Source, Status
 
 ENDS: Final = ("source_id", "target_id", "kind")
+LogRow = ActionLog  # what callers of `log_actions` hold; they import no model for it
 EDGE: Final = (
     *ENDS, "confidence", "automatic", "cosine", "description", "before", "created_at",
 )  # fmt: skip
 SOURCES: Final = frozenset(Source)
-LogRow = ActionLog  # of what became of one candidate
 VERBS: Final = {LinkKind.SUPERSEDES: "superseded", LinkKind.CONTRADICTS: "contradicted"}
 LOWERED: Final = ("confidence", "valid_until", "archived_reason")  # of what is replaced
 RETIRED: Final = ("status", "superseded_by", *LOWERED)  # all that is written of it
@@ -114,7 +114,7 @@ def lowered(*, row: Memory) -> dict[str, Any]:
     return {name: versions.plain(value=getattr(row, name)) for name in LOWERED}
 
 
-def unretire(*, row: Memory, before: Mapping[str, Any]) -> None:
+def reactivate(*, row: Memory, before: Mapping[str, Any]) -> None:
     """Make a replaced memory active as it was before, and do not save it."""
     row.status, row.superseded_by = Status.ACTIVE.value, None
     for name in before.keys() & LOWERED:
@@ -196,7 +196,7 @@ def edge_of(*, link: MemoryLink) -> dict[str, Any]:
     return {name: versions.plain(value=getattr(link, name)) for name in EDGE}
 
 
-def log_actions(*, rows: Sequence[LogRow]) -> None:
+def log_actions(*, rows: Sequence[ActionLog]) -> None:
     """Append rows of the log. In a unit."""
     bulk_insert.insert_rows(rows=rows)
 

@@ -1,6 +1,7 @@
 """From what a caller sends to what can be stored: checked, scanned, classified, placed.
 
-Everything here happens before a memory exists. A candidate that is refused leaves nothing behind.
+Everything here happens before a memory exists, and a candidate that is refused leaves nothing
+behind; `of_row` makes a candidate of a memory that is said again.
 """
 
 from dataclasses import dataclass, replace
@@ -39,7 +40,7 @@ from teams.models import Project, Team, TeamMember
 MAY_WRITE_FOR_ALL: Final = frozenset({Role.OWNER, Role.ADMIN, Role.STEWARD})
 ALONE: Final = integrate.Neighborhood()
 USUAL: Final = integrate.Thresholds()
-SAME: Final = (  # what a row has as a candidate has it, whoever says it again
+SHARED_FIELDS: Final = (  # of a memory and its candidate
     "content", "source", "type", "external_id", "scope", "attributes", "pinned",
 )  # fmt: skip
 TAKEN_OVER: Final = (  # what a row is given of its candidate as it is
@@ -108,7 +109,7 @@ def check_candidate(*, caller: Caller, new: validation.NewMemory) -> CheckedCand
 
 def of_row(*, row: Memory, **changes: Any) -> validation.NewMemory:
     """Return the candidate that would say what a memory says, but for some changes."""
-    given: dict[str, Any] = {name: getattr(row, name) for name in SAME} | {
+    given: dict[str, Any] = {name: getattr(row, name) for name in SHARED_FIELDS} | {
         name: tuple(getattr(row, name)) for name in validation.LISTS
     }
     given["project"] = None if row.project_id is None else str(row.project_id)

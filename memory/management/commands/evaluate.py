@@ -67,14 +67,14 @@ class Command(BaseCommand):
                 title = f"{profile}: {second.name} minus {first.name}, paired by query"
                 self.stdout.write(report.differences(title=title, rows=rows))
             else:
-                self._measure(step, _set(options["folder"]), options)
+                self._run_on(step, _set(options["folder"]), options)
         except (WrongSet, NotComparable) as error:
             raise CommandError(str(error)) from error
         except CairnError as error:
             raise CommandError(f"{error.detail} {error.hint}") from error
 
-    def _measure(self, step: str | None, judged: JudgedSet, options: dict[str, Any]) -> None:
-        """Ask a judged set: to fit what searches weigh by, or to say how well they do."""
+    def _run_on(self, step: str | None, judged: JudgedSet, options: dict[str, Any]) -> None:
+        """Fit what searches weigh by to a judged set, or say how well they do on it."""
         asked: dict[str, Any] = {"judged": judged, "now": timezone.now(), "tell": self._tell}
         if step == "fit-relevance":
             fitted = fit_relevance(**asked, with_held=options["held"])

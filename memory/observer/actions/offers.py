@@ -43,7 +43,6 @@ from memory.taxonomy import MemoryType, Source, Status
 from teams import trust
 
 DIGEST_BYTES: Final = 8
-SAME: Final = 2.0  # above every cosine: what shows the same signal is novel in no project
 LONGEST_REASON: Final = 200  # characters, the column's
 MOST_PREPARED: Final = 60  # candidates of a session that are embedded, the surest; not measured
 MOST_PHRASED: Final = 20  # signals a call: as many as a session can promote

@@ -44,6 +44,7 @@ from memory.taxonomy import MemoryType, Source, Status
 JOB: Final = "memory.synthesize"
 LONGEST_ORIGIN: Final = 500  # characters, the column's
 MOST_KNOWN: Final = 2_000  # causal dependencies of a place that are looked at; not measured
+ANY_COSINE: Final = 2.0  # above every cosine: a template is novel whatever is known
 OUTPUT_TOKENS_EACH: Final = 200  # of an answer about a memory; default, not measured
 
 
@@ -145,7 +146,7 @@ def _done_once(
     else:
         drafts, told, is_of_model = (what,), Counter(), False
     prepared = tuple(_prepared(caller, row, key, draft) for draft in drafts)
-    bound = thresholds_of(project=row.project).novelty_cosine if is_of_model else offers.SAME
+    bound = thresholds_of(project=row.project).novelty_cosine if is_of_model else ANY_COSINE
     try:
         with tenancy.unit(), transaction.atomic():
             counts = _stored(caller, row, key, prepared, bound, now)

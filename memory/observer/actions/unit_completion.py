@@ -8,6 +8,7 @@ says, and not at all where that end says no outcome. What somebody has put away 
 Whether a person looks first is a question of trust, as for all that agents show.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -26,7 +27,7 @@ from memory.observer.actions import offers
 from memory.records import writes
 from memory.records.models import Memory
 from memory.review.actions import verdict_undo
-from memory.sessions import events, tools
+from memory.sessions import events, file_paths, tools
 from memory.sessions.models import Session
 from memory.sessions.scratchpad import Scratchpad
 from memory.taxonomy import MemoryType, Source, Status
@@ -117,7 +118,10 @@ def completion_texts(
         {"succeeded": scratchpad.outcome is events.Outcome.SUCCESS, "steps": steps},
     )
     if planned and steps:
-        module = (detections.main_module(scratchpad=scratchpad) if files else "") or WHOLE
+        modules = Counter[str]()
+        for path in files:
+            modules[file_paths.module(path=path)] += scratchpad.files[path].edits
+        module = next((module for module, _ in modules.most_common(1)), "") or WHOLE
         ratio = round(steps / planned, 2)
         figures = {"module": module, "planned": planned, "actual": steps, "ratio": ratio}
         yield (

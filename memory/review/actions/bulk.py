@@ -6,7 +6,7 @@ holds; then the caller says how many that are, and nothing is done when there ar
 of verdicts, with its rules: who proposed does not approve, and a taint is lifted in person alone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -111,10 +111,11 @@ def decide_session(
     Conflict where one waits no more or others wait than were counted, and what each verdict raises.
     """
     require(caller=caller, act=Act.CONFIRM)
+    _check_verdicts(verdicts, save_all)
     with tenancy.unit():
         row = sessions.find(caller=caller, session_id=session_id)
-        known = inbox.candidate_ids(caller=caller, session=row)
-    _check_verdicts(verdicts, save_all, known)
+        known = set(inbox.candidate_ids(caller=caller, session=row))
+    _check_members(verdicts, known)
     edits = {
         one.memory_id: corrections.prepare_edit(
             caller=caller, memory_id=one.memory_id, correction=_correction(one)
@@ -171,9 +172,19 @@ def _check_count(count: int, counted: int | None) -> None:
         )
 
 
-def _check_verdicts(
-    verdicts: tuple[SessionVerdict, ...], save_all: bool, known: tuple[UUID, ...]
-) -> None:
+def _check_members(verdicts: tuple[SessionVerdict, ...], known: Set[UUID]) -> None:
+    """Check that a session came to each memory. Raises InvalidInput naming the first other."""
+    for place, one in enumerate(verdicts):
+        if one.memory_id not in known:
+            raise wrong_field(
+                pointer=f"/verdicts/{place}/memory_id",
+                detail="This session came to no such memory.",
+                hint="GET /api/v1/sessions/{id}/summary lists those it came to.",
+                code="unknown",
+            )
+
+
+def _check_verdicts(verdicts: tuple[SessionVerdict, ...], save_all: bool) -> None:
     """Check the shape of verdicts. Raises InvalidInput naming the first that is wrong."""
     if not (verdicts or save_all):
         raise InvalidInput(
@@ -186,13 +197,6 @@ def _check_verdicts(
         )
     ids = [one.memory_id for one in verdicts]
     for place, one in enumerate(verdicts):
-        if one.memory_id not in known:
-            raise wrong_field(
-                pointer=f"/verdicts/{place}/memory_id",
-                detail="This session came to no such memory.",
-                hint="GET /api/v1/sessions/{id}/summary lists those it came to.",
-                code="unknown",
-            )
         if one.memory_id in ids[:place]:
             raise wrong_field(
                 pointer=f"/verdicts/{place}/memory_id",

@@ -243,7 +243,7 @@ def _carry_out(selection: rollback_plan.Selection) -> RolledBack:
         ids={*seen.archived, *seen.restored, *seen.blocked, *seen.rewritten, *seen.left}
     )
     plan = rollback_plan.make_plan(selection=selection, most=MOST)
-    beyond = selection.produced().filter(selection.will_go()).exclude(pk__in=plan.archived)
+    beyond = selection.produced().filter(~selection.is_protected()).exclude(pk__in=plan.archived)
     undecided = len(plan.blocked) + len(plan.rewritten) + len(plan.left)
     looked_at = selection.protected().count() + beyond.count() + undecided
     gone = {id: row for id, row in held.items() if id in plan.archived}
@@ -293,7 +293,8 @@ def _archive(
             verdict=Verdict.ROLL_BACK,
             traces=traces[row.id],
             now=now,
-            extra={actions.TAKEN: edges[str(row.id)], actions.REOPENED: opened[str(row.id)]},
+            extra={actions.TAKEN: edges[str(row.id)]}
+            | ({actions.REOPENED: opened[str(row.id)]} if opened[str(row.id)] else {}),
         )
         for row in gone
     ]

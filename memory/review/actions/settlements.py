@@ -328,7 +328,7 @@ def _restore_sides(caller: Caller, row: Conflict, now: datetime) -> None:
                 hint="Look at both, and correct the one that stands.",
             )
         apply_decision.take_edges((UUID(successor),), (side.id,), kind=LinkKind.SUPERSEDES)
-        apply_decision.unretire(row=side, before=before)
+        apply_decision.reactivate(row=side, before=before)
         writes.save_unique(row=side, fields=apply_decision.RETIRED, now=now)
         writes.announce(caller=caller, kind="memory.restored", rows=(side,))
     apply_decision.put_edges(edges=row.before.get("links", ()))

@@ -204,7 +204,7 @@ def restore_held(
     links.delete()
     for row in rows:
         was = {"archived_reason": "", "valid_until": None, **before.get(str(row.id), {})}
-        apply_decision.unretire(row=row, before=was)
+        apply_decision.reactivate(row=row, before=was)
         row.updated_at = now
         row.version += 1
     save_held(rows=rows, fields=(*apply_decision.RETIRED, "updated_at", "version"))

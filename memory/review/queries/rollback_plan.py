@@ -417,10 +417,7 @@ def make_plan(*, selection: Selection, most: int) -> RollbackPlan:
     ids = changed.values_list("id", flat=True)[: most + len(behind)]
     rewritten, left = find_ends(ids=ids, selection=selection)
 
-    claims, rewrites = (
-        _claims_of(behind, {}),
-        _claims_of(rewritten, rewritten),
-    )
+    claims, rewrites = _claims_of(behind, {}), _claims_of(rewritten, rewritten)
     taken = memories.Taken(wanted=(*claims.values(), *rewrites.values()), leaving=archived)
     blocked = behind.keys() - taken.take(claims=claims)
     asked = {id: keys for id, keys in rewrites.items() if id not in blocked}
@@ -430,7 +427,8 @@ def make_plan(*, selection: Selection, most: int) -> RollbackPlan:
         archived=frozenset(archived),
         restored={id: successor for id, successor in behind.items() if id not in blocked},
         blocked=frozenset(blocked),
-        rewritten={id: rewritten[id] for id in fitting},
+        # in the order in which each was found to fit: one may take the text that another gives up
+        rewritten={id: rewritten[id] for id in asked if id in fitting},
         left=left | dict.fromkeys(asked.keys() - fitting, LeftReason.TWIN),
     )
 

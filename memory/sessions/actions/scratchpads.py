@@ -173,4 +173,6 @@ def carry_over(*, row: Session, scratchpad: Scratchpad) -> dict[str, Any]:
         written=scratchpad.written,
         has_sent=bool(scratchpad.sent),
     )
-    return {"tainted_by": part.tainted_by, CARRIED: _CARRIED.dump_python(part, mode="json")}
+    kept = _CARRIED.dump_python(part, mode="json")
+    kept["written"].sort()
+    return {"tainted_by": part.tainted_by, CARRIED: kept}

@@ -122,7 +122,8 @@ WITH lowered AS (
       AND s.project_id IS NOT DISTINCT FROM %(project)s::uuid
     GROUP BY s.id),
 gone AS (DELETE FROM memory_statistic AS s USING lowered AS l WHERE s.id = l.id AND NOT l.is_left)
-UPDATE memory_statistic AS s SET counts = l.counts FROM lowered AS l WHERE s.id = l.id AND l.is_left
+UPDATE memory_statistic AS s SET counts = l.counts FROM lowered AS l
+WHERE s.id = l.id AND l.is_left AND s.counts <> l.counts
 
 -- name: model_use
 -- What text models cost in some days, of one project or of all: by the index memory_statistic_kind; a

@@ -46,19 +46,27 @@ def _with(type: MemoryType, **given: object) -> dict[str, str]:
 
 
 def test_a_payload_has_its_required_fields_and_no_others_or_none() -> None:
-    for type, shape in PAYLOADS.items():
+    for type, (required, _optional) in PAYLOADS.items():
         assert _codes(type, RIGHT[type]) == _codes(type, {}) == {}
-        for field in set(shape.model_fields) - shape.optional:
+        for field in required:
             without = {name: value for name, value in RIGHT[type].items() if name != field}
             assert not without or _codes(type, without) == {f"/attributes/{field}": "required"}
         assert _with(type, aproach="x") == {"/attributes/aproach": "unknown"}
+        assert _with(type, **{next(iter(required)): None}) == {
+            f"/attributes/{next(iter(required))}": "required"
+        }
+    (told,) = check_attributes(
+        type=MemoryType.DEAD_END, attributes={**RIGHT[MemoryType.DEAD_END], "aproach": "x"}
+    )
+    assert "approach" in told.detail  # the names that are known
     assert _codes(MemoryType.CONTEXT_COST, {"tokens": 1200}) == {}  # a type without a payload
 
 
 WRONG: tuple[tuple[MemoryType, str, tuple[object, ...]], ...] = (
     (MemoryType.DEAD_END, "approach", ("  ", 3)),
     (MemoryType.WORK_UNIT_OUTCOME, "succeeded", (1,)),
-    (MemoryType.WORK_UNIT_OUTCOME, "retries", (True, -1)),
+    (MemoryType.WORK_UNIT_OUTCOME, "retries", (True, -1, 3.0)),
+    (MemoryType.TASK_CALIBRATION, "samples", (3.0,)),
     (MemoryType.TASK_CALIBRATION, "ratio", (float("nan"), float("inf"), "10", True)),
     (MemoryType.PREFETCH_PATTERN, "always_read", ("auth.ts",)),
     (MemoryType.WORKFLOW_RECIPE, "steps", ([],)),
@@ -101,6 +109,7 @@ def test_texts_and_lists_have_their_limits_and_hold_no_odd_characters() -> None:
     ("given", "pointer"),
     [
         ({"content": "A NUL \x00 in the middle of a sentence."}, "/content"),
+        ({"event_at": datetime(2201, 1, 1, tzinfo=UTC)}, "/event_at"),
         ({"content": "A lone surrogate \ud800 in the middle."}, "/content"),
         ({"type": "nonsense"}, "/type"),
         ({"scope": "galaxy"}, "/scope"),
