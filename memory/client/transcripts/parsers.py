@@ -283,9 +283,7 @@ def read_claude_code(state: ParserState, line: Line) -> Entries:
         yield from _begin_step(state, message)
         for block in _blocks(message):
             yield from _answer(state, block)
-    elif kind == "user" and not (
-        line.get("isMeta") is True or line.get("isCompactSummary") is True
-    ):
+    elif kind == "user" and not _is_note(line):
         yield from _user(state, message)
     elif kind not in _SILENT_LINES:
         raise UnknownKind(kind)

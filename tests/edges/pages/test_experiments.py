@@ -154,7 +154,7 @@ def hidden_of(page: str, name: str) -> str:
 def test_learned_weights_are_shown_approved_and_taken_back(pages: Pages) -> None:
     assert "A proposal needs 30" in page_of(pages.owner, pages.shop)
     learned(pages.caller)
-    shown = page_of(pages.owner, pages.shop)
+    shown, seen = page_of(pages.owner, pages.shop), page_of(pages.viewer, pages.shop)
 
     done = decided(pages.owner, pages.shop, "approve", shown)
     after = page_of(pages.owner, pages.shop)
@@ -163,6 +163,7 @@ def test_learned_weights_are_shown_approved_and_taken_back(pages: Pages) -> None
     back = page_of(pages.owner, pages.shop)
 
     assert "Approve these weights" in shown
+    assert "Approve these weights" not in seen
     assert (done.status_code, undone.status_code) == (302, 302)
     assert (unnamed.status_code, again.status_code) == (409, 409)
     assert "Weights of this project" in after

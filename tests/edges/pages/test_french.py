@@ -58,12 +58,19 @@ REFUSED = (
 )
 
 
-def test_refused_forms_and_queries_say_in_french_why(french: Client) -> None:
-    french.post(INVITE, {"email": "ida@b.test", "role": "member"})
+def test_refused_forms_and_queries_say_in_french_why(
+    french: Client, subtests: pytest.Subtests
+) -> None:
+    again = {"email": "ida@b.test", "role": "member"}
+    french.post(INVITE, again)
     for address, form, said in REFUSED:
-        page = french.post(address, form, **HTMX)  # type: ignore[arg-type]
-        assert page.status_code in {409, 422}
-        assert said in page.text
+        with subtests.test(f"{address} {form}"):
+            page = french.post(address, form, **HTMX)  # type: ignore[arg-type]
+            assert page.status_code in {409, 422}
+            assert said in page.text
+    whole = french.post(INVITE, again).text
+    assert "ida@b.test a déjà reçu une invitation." in whole
+    assert "has been" not in whole
     for query, said in (
         ("type:non!", "type:non! n’est pas un filtre."),
         ("type:non!", "Utilisez un type comme gotcha, decision ou fact."),

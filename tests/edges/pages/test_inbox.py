@@ -121,10 +121,11 @@ def test_more_rows_are_shown_on_demand(owner_pages: Client, shop: str, caller: C
     with entered(caller):
         many_waiting(caller, datetime.now(UTC), 120, project="shop")
 
-    pages = [owner_pages.get(INBOX, {"rows": rows}).text for rows in ("", "100", "150")]
+    asked = ("", "100", "150", "-1", "x", "9" * 30)
+    pages = [owner_pages.get(INBOX, {"rows": rows}).text for rows in asked]
 
     shown = [page.count('id="row-') for page in pages]
-    assert shown == [50, 100, 120]
+    assert shown == [50, 100, 120, 50, 50, 50]
     assert "rows=100" in pages[0]
     assert "rows=150" in pages[1]
     assert "Show more" not in pages[2]

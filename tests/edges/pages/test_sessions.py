@@ -41,6 +41,8 @@ def test_a_session_shows_what_was_said_without_secrets_and_what_was_remembered(
     assert "1 remembered" in page
     assert page.count(DECISION) == 2
     assert 'href="?after=0#turn-1"' in page
+    for place in ("x", "9" * 40, "-1"):
+        assert DECISION in pages.text(f"{run.address}?after={place}"), place
 
 
 def test_turns_are_shown_page_by_page(pages: Pages) -> None:

@@ -46,6 +46,9 @@ def test_each_step_is_a_bar_in_words_and_a_line_of_the_table(pages: Pages) -> No
     assert 'aria-label="Step 3: 1 test run, 1 error, 1 dead end"' in page
     assert page.count('<tr><th scope="row">') == 4
     assert f'data-session="{run.id}"' in page
+    for event in ("x", "-1", "0", "9" * 40, "99999", "٣"):  # that opens no bar
+        shown = pages.text(f"{run.address}?event={event}")
+        assert "Select a step to see its details." in shown, event
 
 
 def test_a_live_page_that_asks_for_its_head_computes_no_ribbon(pages: Pages) -> None:

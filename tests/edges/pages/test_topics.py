@@ -40,6 +40,8 @@ def test_topics_are_listed_and_show_their_memories(pages: Pages, carts: TopicVie
     assert carts.memories == 3
     assert all(text in page for text in CARTS)
     assert f'topic:"{carts.label}"' in unquote_plus(page).replace("&quot;", '"')
+    for place in ("x", "1~x", "-1~", f"{10**20}~{'0' * 32}", f"{10**9}~{'f' * 32}"):
+        assert carts.label in pages.owner.get(f"{pages.shop}topics?after={place}").text, place
 
 
 LOGIN = "LoginGate keeps its tokens in Redis and never in a cookie of the browser."

@@ -46,3 +46,6 @@ def test_a_month_is_told_against_its_cap_and_a_project_tells_of_itself_alone(pag
         assert text in project
     for text in ("February 2025", "No model was asked", '?month=2025-01"', '?month=2025-03"'):
         assert text in empty
+    for month in ("x", "2999-01", "0001-01", "2026-13"):
+        present = pages.owner.get(f"{PAGE}?month={month}").text
+        assert f"{datetime.now(UTC):%B %Y}" in present, month
