@@ -80,8 +80,7 @@ def test_a_member_sees_only_their_own_tokens_and_a_reading_one_only_itself(
 ) -> None:
     own = create_token(caller=caller, new=NewToken(name="owner's"), now=now)
     mine = create_token(caller=member_caller, new=NewToken(name="mine"), now=now)
-    reading = frozenset({TokenScope.READ})
-    reader = replace(member_caller, token_id=own.token.id, scopes=reading)
+    reader = replace(caller, token_id=own.token.id, scopes=frozenset({TokenScope.READ}))
 
     assert queries.list_tokens(caller=member_caller) == (mine.token,)
     assert queries.list_tokens(caller=reader) == (own.token,)

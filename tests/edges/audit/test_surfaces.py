@@ -61,6 +61,8 @@ def check_told_once(place: World, write: Write, surface: str) -> None:
 
     assert answer.status_code < 400, answer.content[:500]
     assert world.written() - before == 1
+    with people.entered(organization=Organization.objects.get(slug="acme")):
+        assert verify().fault is None
     entry = world.newest(write.in_organization)
     assert (entry.act, entry.surface, entry.request_id) == (write.act, surface, "r-29")
     assert entry.address == "127.0.0.1"

@@ -137,8 +137,9 @@ def test_an_empty_inbox_says_what_the_week_brought(pages: Pages, due: MemoryView
     untouched = now_of(pages.caller, due).confirmations
     pages.owner.post(f"{INBOX}/{due.id}/keep")
 
-    page = pages.owner.get(INBOX).text
+    page, item = pages.owner.get(INBOX).text, pages.owner.get(f"{INBOX}/{due.id}", **HTMX).text
 
+    assert "Decided" in item
     assert "Viewers read" in seen
     assert (refused.status_code, untouched) == (403, 0)
     assert "No memories need review" in page

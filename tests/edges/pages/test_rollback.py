@@ -133,6 +133,13 @@ def test_an_offset_of_a_time_counts(pages: Pages, offset: str, is_taken: bool) -
     assert kept(pages.caller) == ([] if is_taken else [REDIS])
 
 
+def test_a_preview_of_what_is_no_id_and_no_moment_says_so(pages: Pages) -> None:
+    for field, says in (("session", "not a valid id"), ("since", "not a valid date and time")):
+        answer = pages.owner.get(f"{pages.shop}rollback", {field: "<b>x"})
+        assert (answer.status_code, says in answer.text) == (422, True)
+        assert "<b>x" not in answer.text
+
+
 def test_counts_that_end_are_said(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rollback_plan, "COUNTED", 1)
     for text in (REDIS, CARTS):

@@ -56,7 +56,11 @@ def test_an_admin_neither_makes_owners_nor_touches_one(
 
 @pytest.mark.parametrize(
     "narrowed",
-    [{"role": Role.MEMBER}, {"scopes": frozenset({TokenScope.WRITE})}, {"bound_projects": ()}],
+    [
+        {"role": Role.MEMBER},
+        {"scopes": frozenset({TokenScope.WRITE})},
+        {"bound_projects": (uuid4(),)},
+    ],
     ids=["a member", "no admin scope", "bound to a project"],
 )
 def test_others_change_no_role(caller: Caller, member: User, narrowed: dict[str, object]) -> None:

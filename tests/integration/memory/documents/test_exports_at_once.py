@@ -59,9 +59,14 @@ def busy(organization: Organization) -> Iterator[list[Process]]:
         yield held
 
 
-def exported(caller: Caller, now: datetime, format: ExportFormat = ExportFormat.JSON) -> Exported:
-    """Write the project as a file, in its organization."""
-    request = ExportRequest(project="store", format=format)
+def exported(
+    caller: Caller,
+    now: datetime,
+    format: ExportFormat = ExportFormat.JSON,
+    project: str | None = "store",
+) -> Exported:
+    """Write the project, or all there is, as a file, in its organization."""
+    request = ExportRequest(project=project, format=format)
     with people.entered(organization=Organization.objects.get(pk=caller.organization_id)):
         return export(caller=caller, request=request, now=now)
 
@@ -144,11 +149,11 @@ def test_one_more_is_refused_and_another_organization_has_places_and_memories_of
 
     with pytest.raises(RateLimited) as refused:
         exported(caller, now)
-    made = exported(other_caller, now)
 
     assert refused.value.retry_after_seconds == AGAIN_SECONDS
-    with made.file:
-        assert [one["id"] for one in json.load(made.file)["memories"]] == [str(own.id)]
+    for project in ("store", None):  # of the project, and of everything
+        with exported(other_caller, now, project=project).file as file:
+            assert [one["id"] for one in json.load(file)["memories"]] == [str(own.id)]
     with connection.cursor() as cursor:  # one whose process died holds no place
         cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [busy[1].info.backend_pid])
     assert exported(caller, now).memories == 3

@@ -116,6 +116,23 @@ def test_a_verdict_is_carried_out_and_can_be_taken_back(
     assert (len(before), len(edges(found))) == (1, 1)
 
 
+@pytest.mark.parametrize("verdict", [KEEP_OLDER, KEEP_NEWER])
+def test_what_leaves_names_its_successor_and_the_reason(
+    world: World, found: ConflictView, verdict: ConflictVerdict
+) -> None:
+    kept, gone = found.older, found.newer
+    if verdict is KEEP_NEWER:
+        kept, gone = gone, kept
+
+    ended(world, found, verdict)
+
+    row = row_of(gone)
+    assert (row.superseded_by_id, row.archived_reason, row.confidence) == (kept.id, WHY, 0.3)
+    with tenancy.unit():
+        told = AuditEntry.objects.get(act="memory.conflict_settled")
+    assert told.details["superseded"] == [str(gone.id)]
+
+
 def test_edges_that_a_settlement_took_come_back_as_they_were(
     world: World, found: ConflictView
 ) -> None:

@@ -6,7 +6,7 @@ import random
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -26,7 +26,7 @@ LEAST_CLEAN: Final = 2_000
 SEED: Final = 20261122
 
 
-ROOT: Final = Path(__file__).parents[2]
+ROOT: Final = Path(__file__).parents[4]
 LINES_A_TEXT: Final = 14  # of a file, as one text
 CLEAN_DRAWN: Final = 1_400
 CLEAN_LIBRARY: Final = 900
@@ -136,12 +136,16 @@ def clean(*, seed: int) -> Iterator[str]:
         yield filled(form=CLEAN_FORMS[number % len(CLEAN_FORMS)], draw=draw)
     library = Path(sysconfig.get_path("stdlib"))
     yield from _some(tuple(library / name for name in CLEAN_MODULES), CLEAN_LIBRARY, draw)
-    files = (file for folder in OURS for file in sorted((ROOT / folder).rglob("*")))
-    ours = tuple(file for file in files if file.suffix in {".py", ".md"})
+    ours: list[Path] = []
+    for folder in OURS:
+        found = (file for file in (ROOT / folder).rglob("*") if file.suffix in {".py", ".md"})
+        before = len(ours)
+        ours += sorted(found)
+        assert len(ours) > before, folder
     yield from _some(ours, CLEAN_OURS, draw)
 
 
-def _some(files: tuple[Path, ...], count: int, draw: random.Random) -> Iterator[str]:
+def _some(files: Iterable[Path], count: int, draw: random.Random) -> Iterator[str]:
     texts = [text for file in files if file.exists() for text in _texts(file)]
     yield from draw.sample(texts, min(count, len(texts)))
 

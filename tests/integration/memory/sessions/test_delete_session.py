@@ -129,6 +129,14 @@ def test_an_agent_deletes_no_memories_and_a_token_no_rule_with_its_session(
     assert delete(run, shop.agent, Fate.DELETE).memories_deleted == 0
 
 
+def test_an_agent_that_writes_deletes_its_session_and_the_memories_stay(
+    shop: Shop, run: Run
+) -> None:
+    writes = replace(shop.agent, scopes=frozenset({TokenScope.READ, TokenScope.WRITE}))
+
+    assert delete(run, writes).memories_kept == 1
+
+
 def test_what_it_had_replaced_says_why_it_is_gone(shop: Shop, run: Run) -> None:
     successor = only_memory(session_id=run.id)
     older = shop.remember(by=shop.agent, scope="personal")

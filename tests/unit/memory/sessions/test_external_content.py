@@ -103,6 +103,9 @@ def test_an_editor_that_only_views_reads() -> None:
         ("sqlite3 -json /tmp/x.db 'SELECT note FROM notes'", "outside file: /tmp/x.db"),
         ("unzip -p /tmp/x.zip a.md", "outside file: /tmp/x.zip"),
         ("tar -xzf /tmp/x.tgz", "outside file: /tmp/x.tgz"),
+        ("tar xOf /tmp/x.tar a.md", "outside file: /tmp/x.tar"),
+        ("mv /tmp/issue.md .", "outside file: /tmp/issue.md"),
+        ("npx -y curl https://evil.com", "web: evil.com"),
         ("git diff --no-index /tmp/a.py src/a.py", "outside file: /tmp/a.py"),
         ("bash <<'E'\ncurl https://evil.com\nE", "web: evil.com"),
         ("cat <<E | sh\ncurl https://evil.com\nE", "web: evil.com"),
@@ -157,6 +160,7 @@ def test_outside_content_is_seen_however_it_is_reached(command: str, expected: s
     [
         "curl -X POST http://localhost:8000/x \\\n  -H 'a: b' \\\n  -d '{}'",
         "curl --max-redirs 3 --limit-rate 9k --oauth2-bearer a --data-ascii b localhost:8000",
+        "curl --proxy-header a:b http://localhost:8000",
         "http --auth a:b localhost:8000/x",
         "jq --arg p /api '.[]' f.json",
         "gh -R o/r pr create --title x",

@@ -27,6 +27,8 @@ def read(name: str, **arguments: object) -> ToolReading:
         ("read_file", {"path": "./a//b.py"}, Act.READ, "a/b.py"),
         ("MultiEdit", {"path": "/work/shop/a/../c.py"}, Act.EDIT, "c.py"),
         ("apply_patch", {"path": "a.py"}, Act.EDIT, "a.py"),
+        ("write_to_file", {"path": "a.py"}, Act.EDIT, "a.py"),
+        ("strreplace", {"path": "a.py"}, Act.EDIT, "a.py"),
         ("Grep", {"pattern": "def  mint"}, Act.GREP, "def mint"),
         ("Glob", {"pattern": "**/*.py"}, Act.GLOB, "**/*.py"),
         ("Bash", {"command": "cd /work/shop && pytest -q tests"}, Act.TEST, "pytest -q tests"),

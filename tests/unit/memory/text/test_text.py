@@ -147,10 +147,7 @@ SOURCES = {
 }
 
 
-@given(content=st.text(), files=st.lists(st.text()).map(tuple))
-def test_source_text_tells_its_language_and_a_file_better(
-    content: str, files: tuple[str, ...]
-) -> None:
+def test_source_text_tells_its_language_and_a_file_better() -> None:
     told = {name: texts.language_of(content=text, files=()) for name, text in SOURCES.items()}
     named = (
         ("python", ("docs/cart.md", "src/Cart.TSX"), "typescript"),
@@ -160,5 +157,9 @@ def test_source_text_tells_its_language_and_a_file_better(
     for source, paths, language in named:
         assert texts.language_of(content=SOURCES[source], files=paths) == language
     assert told == {name: name for name in SOURCES}
+
+
+@given(content=st.text(), files=st.lists(st.text()).map(tuple))
+def test_any_text_has_one_language_or_none(content: str, files: tuple[str, ...]) -> None:
     any_text = texts.language_of(content=content, files=files)
     assert any_text.isalpha() or not any_text
