@@ -11,19 +11,19 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 APPS = ("accounts", "config", "frontend", "graph", "teams")
 BUDGETS = {  # subject: lines
-    "accounts": 7_080,
-    "config": 4_860,
+    "accounts": 7_090,
+    "config": 4_870,
     "frontend": 6_990,
     "graph": 3_270,
     "memory/api": 4_040,
     "memory/checks": 1_150,
-    "memory/client": 4_730,
-    "memory/customization": 1_050,
-    "memory/documents": 3_510,
+    "memory/client": 4_740,
+    "memory/customization": 1_070,
+    "memory/documents": 3_520,
     "memory/entities": 1_430,
     "memory/evaluation": 1_880,
     "memory/experiments": 1_440,
-    "memory/extraction": 1_690,
+    "memory/extraction": 1_700,
     "memory/index": 1_630,
     "memory/injection": 2_800,
     "memory/intake": 3_420,
@@ -31,7 +31,7 @@ BUDGETS = {  # subject: lines
     "memory/mcp": 1_470,
     "memory/observer": 4_700,
     "memory/providers": 2_350,
-    "memory/records": 3_150,
+    "memory/records": 3_160,
     "memory/review": 3_550,
     "memory/search": 4_640,
     "memory/secrets": 530,
@@ -41,8 +41,8 @@ BUDGETS = {  # subject: lines
     "memory/topics": 1_000,
     "teams": 2_820,
 }
-WHOLE = 82_100  # the product; 80,000 is the aim
-TESTS = 63_300  # 60,000 is the aim
+WHOLE = 82_200  # the product; 80,000 is the aim
+TESTS = 63_500  # 60,000 is the aim
 
 
 @pytest.mark.parametrize("subject", BUDGETS)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import pytest
 
@@ -355,6 +356,22 @@ def test_end_of_a_transcript_is_sent_after_a_refusal(
     assert (first.fault is None) == (status == 422)  # which say something of this file
     assert later.fault is None
     assert later.counts.stored > 0
+
+
+def test_a_transcript_whose_rows_are_refused_is_told_once(
+    following: Watch, transcript: Path, served: Served
+) -> None:
+    transcript = transcript.with_name("rows-refused.jsonl")
+    transcript.write_bytes(b"".join(LINES[:5]))
+    opened, refused = (201, {}, {"id": str(uuid4())}), (422, {}, {})
+    with served(opened, refused, opened, refused).client() as api:
+        following.plan = replace(following.plan, api=api)
+        first = _round(following, transcript)
+        second = _round(following, transcript, later=LONGEST_WAIT_SECONDS)
+
+    (told,) = first.results
+    assert (told.fault is None, told.session_id) == (False, "")
+    assert second.results == ()
 
 
 def test_once_sends_what_there_is_and_ends(here: Cairn, transcript: Path) -> None:

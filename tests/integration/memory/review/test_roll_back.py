@@ -110,6 +110,20 @@ def test_what_another_memory_says_by_now_stays_as_it_is(world: World, is_replace
     assert row_of(old).status == ("superseded" if is_replaced else "active")
 
 
+def test_texts_that_went_from_one_memory_to_the_next_go_back(world: World) -> None:
+    ours = sorted((world.stored(text) for text in TEXTS[:5]), key=lambda one: one.id)
+    free = TEXTS[5]
+    for one in reversed(ours):
+        world.say(one, free)
+        free = one.content
+
+    seen = world.look()
+    done = world.roll()
+
+    assert (seen.counts.rewritten, done.rewritten, done.left) == (5, 5, 0)
+    assert [row_of(one).content for one in ours] == [one.content for one in ours]
+
+
 def test_what_derives_from_a_memory_goes_and_it_stays(world: World) -> None:
     root, child, grandchild, other = (world.stored(one) for one in (REDIS, CARTS, PARSER, MILL))
     with tenancy.unit():

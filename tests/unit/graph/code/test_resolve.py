@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from graph.code.parse import parse
 from graph.code.resolve import resolve
-from graph.code.values import Edge, Place, ReferenceKind
+from graph.code.values import LONGEST_LABEL, Edge, Place, ReferenceKind
 
 PYTHON = {
     "src/shop/__init__.py": "from .store import Store\nfrom .words import *\n",
@@ -154,6 +154,13 @@ def test_lattices_of_classes_and_imports_of_everything_take_no_time() -> None:
     edges = _edges({"a.py": "".join(rows) + calls} | {f"m{n}.py": stars + calls for n in range(40)})
 
     assert {edge.text for edge in edges if edge.type == "calls"} == {"self.nowhere", "lost"}
+
+
+def test_what_is_not_found_is_named_as_long_as_its_column_is() -> None:
+    files = {"a.py": f"def f():\n    g().{'a' * LONGEST_LABEL}()\n"}
+
+    lengths = {len(edge.text) for edge in _edges(files) if edge.type == "calls"}
+    assert lengths == {len("g"), LONGEST_LABEL}
 
 
 def test_a_file_of_tests_that_may_be_about_two_files_is_about_none() -> None:
