@@ -10,12 +10,17 @@ from accounts import tenancy
 from accounts.caller import Caller, Role
 from memory.intake.actions.remember import Outcome
 from memory.intake.actions.revise import revise
+from memory.records import actions
 from memory.records.models import Conflict, Memory, ReviewVerdict
 from memory.records.queries.views import MemoryView
 from memory.review.actions import rollback, settlements
 from memory.review.queries import conflicts, rollback_plan
 from memory.review.queries.conflicts import ConflictVerdict, ConflictView
+from memory.search.actions import SearchAnswer, search
+from memory.search.request import SearchRequest
 from memory.sessions.actions.lifecycle import NewSession, open_session
+from teams.actions import create_project
+from teams.queries import ProjectView
 from tests.support import memories
 from tests.support import waiting as waits
 
@@ -73,6 +78,21 @@ class World:
         changes = more if content is None else {"content": content, **more}
         who, at = by or self.member, self.now + after
         revise(caller=who, memory_id=memory.id, changes=changes, if_version=None, now=at)
+
+    def search(self, query: str, by: Caller | None = None, **wanted: Any) -> SearchAnswer:
+        """Search; the owner unless somebody else."""
+        request = SearchRequest(query=query, **wanted)
+        return search(caller=by or self.owner, request=request, now=self.now)
+
+    def make_project(self, slug: str, **given: Any) -> ProjectView:
+        """Make another project of the owner."""
+        given = {"slug": slug, "name": slug.title(), "now": self.now, **given}
+        return create_project(caller=self.owner, **given)
+
+    def archive(self, memory_id: UUID, by: Caller | None = None) -> None:
+        """Archive a memory."""
+        given = {"reason": "", "if_version": None, "now": self.now}
+        actions.archive(caller=by or self.owner, memory_id=memory_id, **given)
 
     def put_right(self, memory_id: UUID, content: str, by: Caller | None = None) -> UUID:
         """Put another memory in the place of one; return its id."""

@@ -7,7 +7,7 @@ from tests.tenancy.mutations.switching import guard
 READS: Final = "tests/tenancy/test_reads.py::"
 POINTS: Final = "tests/integration/memory/sessions/test_points.py::"
 GUARDS: Final = "tests/tenancy/test_guards.py::"
-STYLES: Final = "tests/integration/memory/customization/test_styles.py::"
+STYLES: Final = "tests/integration/memory/customization/test_customization.py::"
 
 VISIBILITY: Final = (
     guard(
@@ -66,7 +66,7 @@ VISIBILITY: Final = (
     guard(
         "what is linked to a hit asks for the audience", "memory/search/sql/functions.sql",
         "WHERE k.audience = ANY (request.audiences)\n", "WHERE true\n",
-        "tests/integration/memory/search/test_graph_path.py"
+        "tests/integration/memory/search/test_candidates.py"
         "::test_a_link_reaches_nothing_that_filters_or_scopes_leave_out",
     ),
     guard(
@@ -157,7 +157,7 @@ VISIBILITY: Final = (
         "memory/search/sql/queries.sql",
         "AND k.live AND {visible}", "AND k.live",
         "tests/integration/memory/search/test_answering.py"
-        "::test_what_is_somebody_elses_own_answers_nothing",
+        "::test_what_is_somebody_elses_own_or_of_another_project_answers_nothing",
     ),
     guard(
         "what a hit is linked with asks for the audience", "memory/records/sql/views.sql",
@@ -282,6 +282,6 @@ VISIBILITY: Final = (
     guard(
         "the night joins names that all of a place see", "memory/entities/sql/entities.sql",
         "(n.audience = n.project_id OR n.audience = %(everybody)s) AND", "",
-        "tests/integration/memory/entities/test_close_names.py::test_names_of_two_places_are_not_joined_nor_what_a_person_keeps",
+        "tests/integration/memory/entities/test_names.py::test_names_of_two_places_are_not_joined_nor_what_a_person_keeps",
     ),
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """Plans and diffs held against what is known: what warns, what is silent, who is told what."""
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -19,9 +19,9 @@ from memory.sessions import counter_rows
 from memory.sessions.counters import Count, Kind
 from memory.sessions.models import GivenOut
 from memory.taxonomy import LinkKind
-from teams.actions import create_project, pause
+from teams.actions import pause
 from teams.models import Project
-from tests.support import memories
+from tests.support.reviewed import World
 
 TRIED = "Caching prices in the browser with localStorage failed: shoppers saw stale prices."
 PLAN = "1. Measure first.\n2. Cache prices in the browser, in localStorage.\n"
@@ -36,93 +36,89 @@ diff --git a/shop/prices.ts b/shop/prices.ts
 """
 
 
-def known(caller: Caller, now: datetime, content: str = TRIED, **given: Any) -> MemoryView:
+def known(world: World, content: str = TRIED, **given: Any) -> MemoryView:
     """Store something that may warn."""
-    made = {"project": "store", "type": "dead_end", "related_files": ("shop/prices.ts",), **given}
-    return memories.stored(caller, now, content, **made)
+    given = {"type": "dead_end", "related_files": ("shop/prices.ts",), **given}
+    return world.stored(content, **given)
 
 
-def of_plan(caller: Caller, now: datetime, plan: str = PLAN) -> Check:
+def of_plan(world: World, plan: str = PLAN, by: Caller | None = None) -> Check:
     """Check a plan in the project."""
-    return check_plan(caller=caller, project="store", plan=plan, now=now)
+    return check_plan(caller=by or world.owner, project="store", plan=plan, now=world.now)
 
 
-def of_diff(caller: Caller, now: datetime, diff: str = DIFF) -> Check:
+def of_diff(world: World, diff: str = DIFF, by: Caller | None = None) -> Check:
     """Check a diff in the project."""
-    return check_diff(caller=caller, project="store", diff=diff, now=now)
+    return check_diff(caller=by or world.owner, project="store", diff=diff, now=world.now)
 
 
-def test_a_missing_file_calls_for_caution(caller: Caller, store: str, now: datetime) -> None:
+def test_a_missing_file_calls_for_caution(world: World) -> None:
     both = ("shop/prices.ts", "shop/mail.html")
-    known(caller, now, "The mail repeats the format of prices; change it too.",
+    known(world, "The mail repeats the format of prices; change it too.",
           type="causal_dependency", related_files=both)  # fmt: skip
 
-    alone = of_diff(caller, now)
-    whole = of_diff(caller, now, DIFF + DIFF.replace("prices.ts", "mail.html"))
+    alone = of_diff(world)
+    whole = of_diff(world, DIFF + DIFF.replace("prices.ts", "mail.html"))
 
     assert (alone.verdict, alone.findings[0].missing) == ("caution", ("shop/mail.html",))
     assert (whole.verdict, whole.findings) == ("clear", ())
 
 
-def test_what_may_not_be_true_yet_is_no_evidence(caller: Caller, store: str, now: datetime) -> None:
-    memory = known(caller, now)
+def test_what_may_not_be_true_yet_is_no_evidence(world: World) -> None:
+    memory = known(world)
     usual = {"needs_review": False, "taint_reason": "", "stale_at": None, "status": "active"}
 
     for doubt in (
         {"needs_review": True},
         {"taint_reason": "web: example.org"},
-        {"stale_at": now},
+        {"stale_at": world.now},
         {"status": "archived"},
     ):
         with tenancy.unit():
             Memory.objects.filter(pk=memory.id).update(**{**usual, **doubt})
             sync_filters(memory_ids=(memory.id,))
-        assert (of_plan(caller, now).findings, of_diff(caller, now).findings) == ((), ()), doubt
+        assert (of_plan(world).findings, of_diff(world).findings) == ((), ()), doubt
 
 
-def test_contradicted_memories_stop_nothing(caller: Caller, store: str, now: datetime) -> None:
-    one = known(caller, now)
-    other = known(caller, now, "Prices in localStorage are fine since they expire.", type="fact")
+def test_contradicted_memories_stop_nothing(world: World) -> None:
+    one = known(world)
+    other = known(world, "Prices in localStorage are fine since they expire.", type="fact")
     with tenancy.unit():
         MemoryLink.objects.create(
             source_id=other.id, target_id=one.id, kind=LinkKind.CONTRADICTS.value
         )
 
-    (found,) = of_plan(caller, now).findings
+    (found,) = of_plan(world).findings
 
     assert found.level == "caution"
     assert [side.memory_id for side in found.sides] == [other.id]
 
 
-def test_other_projects_and_those_of_no_credential_are_no_evidence(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    other = create_project(caller=caller, slug="other", name="Other", now=now)
-    known(caller, now, project="other")
+def test_other_projects_and_those_of_no_credential_are_no_evidence(world: World) -> None:
+    other = world.make_project("other")
+    known(world, project="other")
 
-    assert (of_plan(caller, now).findings, of_diff(caller, now).findings) == ((), ())
+    assert (of_plan(world).findings, of_diff(world).findings) == ((), ())
     with pytest.raises(NotFound):
-        of_plan(replace(caller, bound_projects=(other.id,)), now + timedelta(minutes=1))
+        of_plan(world, by=replace(world.owner, bound_projects=(other.id,)))
 
 
-def test_a_plan_that_says_no_is_clear_and_a_paused_project_says_so(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    known(caller, now)
-    no = of_plan(caller, now, "Do not cache prices in the browser; ask the server each time.")
+def test_a_plan_that_says_no_is_clear_and_a_paused_project_says_so(world: World) -> None:
+    known(world)
+    no = of_plan(world, "Do not cache prices in the browser; ask the server each time.")
     assert no.verdict == "clear"
-    pause(caller=caller, ref="store", paused=True, token_id=None)
+    pause(caller=world.owner, ref="store", paused=True, token_id=None)
 
-    check = of_plan(caller, now)
+    check = of_plan(world)
 
     assert (check.verdict, check.findings, check.degraded) == ("clear", (), ("paused",))
 
 
-def test_what_was_shown_is_noted(caller: Caller, store: str, now: datetime) -> None:
-    memory = known(caller, now)
-    silent = known(caller, now, "Redis is slow on Mondays.", related_files=())
+def test_what_was_shown_is_noted(world: World) -> None:
+    memory = known(world)
+    silent = known(world, "Redis is slow on Mondays.", related_files=())
 
-    of_plan(caller, now)
+    of_plan(world)
 
     merge_access()
     with tenancy.unit():
@@ -131,18 +127,16 @@ def test_what_was_shown_is_noted(caller: Caller, store: str, now: datetime) -> N
     assert silent.id not in told
 
 
-def test_a_large_diff_is_answered_and_what_is_not_looked_at_is_told(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    known(caller, now)
+def test_a_large_diff_is_answered_and_what_is_not_looked_at_is_told(world: World) -> None:
+    known(world)
     many = "".join(DIFF.replace("prices.ts", f"prices{n}.ts") for n in range(249))
 
     head, _, place = DIFF.partition("@@")
     hunks = "".join(f"@@ -{n},1 +{n},2 @@\n+a\n b\n" for n in range(1, 502))
 
-    check = of_diff(caller, now, many + DIFF)
-    late = of_diff(caller, now, f"{head}{hunks}@@{place}")
-    soon = of_diff(caller, now, DIFF)
+    check = of_diff(world, many + DIFF)
+    late = of_diff(world, f"{head}{hunks}@@{place}")
+    soon = of_diff(world, DIFF)
 
     assert check.files == 250
     assert {"not_all_searched", "not_all_files"} <= set(check.degraded)
@@ -153,30 +147,26 @@ def test_a_large_diff_is_answered_and_what_is_not_looked_at_is_told(
 
 @pytest.mark.parametrize(("lines", "spaces"), [(0, 980), (8, 772)])
 def test_a_secret_that_would_be_cut_in_half_is_known_for_what_it_is(
-    caller: Caller, store: str, now: datetime, lines: int, spaces: int
+    world: World, lines: int, spaces: int
 ) -> None:
     secret = "ghp_" + "x7Kq2mVb9Lr4Tz8Wc1Yd6Nf3Hs5Jg0Pa7QeR"
     body = f"+{'a ' * 450}\n" * lines + f"+{' ' * spaces}{secret}\n"
 
-    check = of_diff(caller, now, f"--- a/x.ts\n+++ b/x.ts\n@@ -0,0 +1,{lines + 1} @@\n{body}")
+    check = of_diff(world, f"--- a/x.ts\n+++ b/x.ts\n@@ -0,0 +1,{lines + 1} @@\n{body}")
 
     assert "secret_left_out" in check.degraded
 
 
-def test_pairs_are_summed_over_those_one_sees_and_rare_ones_hide_none(
-    caller: Caller, member_caller: Caller, store: str, now: datetime
-) -> None:
-    assert caller.user_id is not None
-    assert member_caller.user_id is not None
+def test_pairs_are_summed_over_those_one_sees_and_rare_ones_hide_none(world: World) -> None:
     with tenancy.unit():
-        project_id = Project.objects.get(slug=store).id
+        project_id = Project.objects.get(slug=world.store).id
         rare = [_pair(f"shop/a{n:04}.ts", project_id) for n in range(actions.PAIRS_MOST + 1)]
-        counter_rows.add(counts=rare, now=now)
-        for audience in (project_id, caller.user_id, member_caller.user_id):
-            _count(audience, project_id, now, sessions=3)
+        counter_rows.add(counts=rare, now=world.now)
+        for audience in (project_id, world.owner.user_id, world.member.user_id):
+            _count(audience, project_id, world.now, sessions=3)
 
-    for who in (caller, member_caller):
-        check = of_diff(who, now)
+    for who in (world.owner, world.member):
+        check = of_diff(world, by=who)
         (tie,) = check.ties
         assert (check.verdict, tie.file, tie.other) == ("clear", "shop/prices.ts", "shop/mail.html")
         assert (tie.sessions, tie.share) == (6, 1.0)

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
 from io import StringIO
 from pathlib import Path
 from time import perf_counter
@@ -21,13 +20,12 @@ from memory.documents import file_formats
 from memory.documents.actions.export import ExportFormat, ExportRequest, export
 from memory.documents.actions.restoration import RestoredExport, restore_export
 from memory.documents.file_formats import FIELDS, FieldRule
-from memory.intake.actions.revise import revise
 from memory.records.models import Memory, MemoryLink
 from teams.actions import create_project
 from teams.models import AuditEntry
 from tests.support import foreign_files, memories, people, records
 from tests.support.goals import Scale
-from tests.support.memories import correct
+from tests.support.reviewed import World
 
 pytestmark = pytest.mark.usefixtures("store")
 
@@ -36,16 +34,19 @@ LOSSLESS = (ExportFormat.JSON, ExportFormat.LINES, ExportFormat.MARKDOWN)
 OF_PLACES = {"id", "project", "author_user", "superseded_by"}
 
 
-def exported(caller: Caller, now: datetime, **given: Any) -> list[dict[str, Any]]:
+def exported(world: World, by: Caller | None = None, **given: Any) -> list[dict[str, Any]]:
     request = ExportRequest(**{"project": "store", "query": ALL, **given})
-    data = export(caller=caller, request=request, now=now).file.read()
+    data = export(caller=by or world.owner, request=request, now=world.now).file.read()
     found = foreign_files.read(name="export", data=data)
     assert found.faults == ()
     return [dict(one.record) for one in found.candidates]
 
 
-def brought_back(caller: Caller, told: list[dict[str, Any]], now: datetime) -> RestoredExport:
-    return restore_export(caller=caller, project="empty", records=tuple(told), now=now)
+def brought_back(
+    world: World, told: list[dict[str, Any]], by: Caller | None = None
+) -> RestoredExport:
+    given = {"caller": by or world.owner, "now": world.now}
+    return restore_export(project="empty", records=tuple(told), **given)
 
 
 def comparable(told: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -68,28 +69,27 @@ def comparable(told: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def empty(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> str:
+def empty(world: World) -> str:
     """A project without memories."""
-    return create_project(caller=caller, slug="empty", name="Empty", now=now).slug
+    return world.make_project("empty").slug
 
 
 @pytest.mark.timeout(3_600)
 @pytest.mark.goal(name="G23")
 @pytest.mark.parametrize("format", LOSSLESS)
 def test_what_is_exported_comes_back_as_it_was(
-    caller: Caller, store: str, empty: str, now: datetime, format: ExportFormat, scale: Scale,
-    figure: Callable[[str], None],
+    world: World, empty: str, format: ExportFormat, scale: Scale, figure: Callable[[str], None],
 ) -> None:  # fmt: skip
     count = scale.of(short=60, long=10_000)
-    records.fill(caller=caller, project=store, count=count, seed=23)
-    before = exported(caller, now, format=format)
+    records.fill(caller=world.owner, project=world.store, count=count, seed=23)
+    before = exported(world, format=format)
     started = perf_counter()
 
-    done = brought_back(caller, before, now)
+    done = brought_back(world, before)
 
     took = perf_counter() - started
-    after = exported(caller, now, project=empty, format=format)
-    again = brought_back(caller, before, now)
+    after = exported(world, project=empty, format=format)
+    again = brought_back(world, before)
     assert (done.added, done.refused) == (count, ())
     assert (again.added, again.known) == (0, count)
     assert comparable(after) == comparable(before)
@@ -100,16 +100,14 @@ def test_what_is_exported_comes_back_as_it_was(
     figure(f"{format}: {count:,} memories equal, {kept} fields kept, back in {took:.1f} s")
 
 
-def test_an_export_comes_back_in_another_organization(
-    caller: Caller, other_caller: Caller, store: str, now: datetime
-) -> None:
-    records.fill(caller=caller, project=store, count=40, seed=2)
-    before = exported(caller, now)
+def test_an_export_comes_back_in_another_organization(world: World, other_caller: Caller) -> None:
+    records.fill(caller=world.owner, project=world.store, count=40, seed=2)
+    before = exported(world)
 
     with people.outside(), entered(other_caller):
-        create_project(caller=other_caller, slug="empty", name="Empty", now=now)
-        brought_back(other_caller, before, now)
-        after = exported(other_caller, now, project="empty")
+        create_project(caller=other_caller, slug="empty", name="Empty", now=world.now)
+        brought_back(world, before, by=other_caller)
+        after = exported(world, project="empty", by=other_caller)
 
     assert {one["author_user"] for one in after} == {str(other_caller.user_id)}
     for one in (*before, *after):
@@ -118,16 +116,14 @@ def test_an_export_comes_back_in_another_organization(
     assert comparable(after) == comparable(before)
 
 
-def test_a_real_history_comes_back(caller: Caller, store: str, empty: str, now: datetime) -> None:
-    old = memories.stored(caller, now, project=store).id
+def test_a_real_history_comes_back(world: World, empty: str) -> None:
     told = f"{memories.REDIS} Since version 3."
-    fixed = correct(
-        caller=caller, memory_id=old, content=told, kind="wrong", reason="", now=now
-    ).memory
-    assert fixed is not None
-    revise(caller=caller, memory_id=fixed.id, changes={"tags": ["a"]}, if_version=None, now=now)
+    fixed_id = world.put_right(world.stored(memories.REDIS).id, told, world.owner)
+    with tenancy.unit():
+        fixed = Memory.objects.get(pk=fixed_id)
+    world.say(fixed, by=world.owner, tags=["a"])
 
-    brought_back(caller, exported(caller, now), now)
+    brought_back(world, exported(world))
 
     with tenancy.unit():
         new = Memory.objects.get(project__slug=empty, status="active")
@@ -137,90 +133,78 @@ def test_a_real_history_comes_back(caller: Caller, store: str, empty: str, now: 
         assert MemoryLink.objects.filter(source=new, target=gone, kind="supersedes").count() == 1
 
 
-def test_others_personal_memories_and_hidden_projects_are_in_no_export(
-    caller: Caller, member_caller: Caller, store: str, now: datetime
-) -> None:
-    create_project(caller=caller, slug="vault", name="Vault", open_to_all=False, now=now)
-    shared = memories.stored(caller, now, memories.CARTS, project=store)
-    mine = memories.stored(caller, now, memories.PARSER, project=store, scope="personal")
-    hidden = memories.stored(caller, now, project="vault")
+def test_others_personal_memories_and_hidden_projects_are_in_no_export(world: World) -> None:
+    world.make_project("vault", open_to_all=False)
+    shared = world.stored(memories.CARTS)
+    mine = world.stored(memories.PARSER, scope="personal")
+    hidden = world.stored(memories.REDIS, project="vault")
     with tenancy.unit():
         for other in (mine, hidden):
             MemoryLink.objects.create(source_id=shared.id, target_id=other.id, kind="see_also")
         Memory.objects.filter(pk=shared.id).update(superseded_by=mine.id)
 
-    for project in (store, None):
-        (told,) = exported(member_caller, now, project=project)
+    for project in (world.store, None):
+        (told,) = exported(world, project=project, by=world.member)
         seen = (told["id"], told[file_formats.LINKS], told["superseded_by"])
         assert seen == (str(shared.id), [], None)
     with pytest.raises(NotFound):
-        exported(member_caller, now, project="vault")
+        exported(world, project="vault", by=world.member)
     with pytest.raises(InvalidInput):  # words are no filter
-        exported(caller, now, query="redis tokens")
+        exported(world, query="redis tokens")
 
 
-def test_a_version_of_before_it_was_shared_stays_its_authors(
-    member_caller: Caller, caller: Caller, store: str, now: datetime
-) -> None:
-    note = memories.stored(member_caller, now, project=store, scope="personal")
-    changes = {"scope": "project", "content": memories.CARTS}
-    revise(caller=member_caller, memory_id=note.id, changes=changes, if_version=None, now=now)
+def test_a_version_of_before_it_was_shared_stays_its_authors(world: World) -> None:
+    note = world.theirs(memories.REDIS, scope="personal")
+    world.say(note, by=world.member, scope="project", content=memories.CARTS)
 
-    (told,) = exported(caller, now)
-    (mine,) = exported(member_caller, now)
+    (told,) = exported(world)
+    (mine,) = exported(world, by=world.member)
 
     assert told[file_formats.VERSIONS] == []
     assert len(mine[file_formats.VERSIONS]) == 1
 
 
-def test_what_looks_like_a_secret_by_now_is_not_exported(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    kept = memories.stored(caller, now, project=store)
+def test_what_looks_like_a_secret_by_now_is_not_exported(world: World) -> None:
+    kept = world.stored(memories.REDIS)
     with tenancy.unit():
         content = "The password of staging is `hunter2Xq9!zLm4`, said the old note."
         Memory.objects.filter(pk=kept.id).update(content=content)
 
     for format in ExportFormat:
-        request = ExportRequest(project=store, format=format)
-        assert b"hunter2" not in export(caller=caller, request=request, now=now).file.read()
+        request = ExportRequest(project=world.store, format=format)
+        made = export(caller=world.owner, request=request, now=world.now)
+        assert b"hunter2" not in made.file.read()
 
 
-def test_only_managers_in_person_bring_back_what_was(
-    caller: Caller, member_caller: Caller, empty: str, now: datetime
-) -> None:
-    agent = memories.as_agent(replace(caller, role=Role.OWNER))
+def test_only_managers_in_person_bring_back_what_was(world: World, empty: str) -> None:
+    agent = memories.as_agent(replace(world.owner, role=Role.OWNER))
 
     with pytest.raises(RoleNotSufficient):
-        brought_back(member_caller, [], now)
+        brought_back(world, [], by=world.member)
     with pytest.raises(Forbidden):
-        brought_back(agent, [], now)
+        brought_back(world, [], by=agent)
 
 
-def test_broken_and_secret_records_are_refused_one_by_one(
-    caller: Caller, store: str, empty: str, now: datetime
-) -> None:
-    records.fill(caller=caller, project=store, count=6, seed=3)
-    told = exported(caller, now)
+def test_broken_and_secret_records_are_refused_one_by_one(world: World, empty: str) -> None:
+    records.fill(caller=world.owner, project=world.store, count=6, seed=3)
+    told = exported(world)
     told[0]["content"] = "The password of staging is `hunter2Xq9!zLm4`, said the note."
     told[1]["status"] = "deleted"
     told[2]["confidence"] = 7
     told[3]["versions"] = [{"number": 1, "content": "password = hunter2Xq9!zLm4"}]
     del told[4]["created_at"]
 
-    done = brought_back(caller, told, now)
+    done = brought_back(world, told)
 
     assert (done.added, len(done.refused)) == (1, 5)
     assert "hunter2" not in repr(done)
 
 
-def test_moment_that_no_row_holds_is_refused_and_all_others_stay_readable(
-    caller: Caller, store: str, empty: str, now: datetime
-) -> None:
+def test_moment_that_no_row_holds_is_refused_and_no_other(world: World, empty: str) -> None:
     moments = ("9999-12-31T23:59:59-05:00", "0001-01-01T00:00:00+14:00")
     names = (*file_formats.TIMES, file_formats.VERSIONS)
-    records.fill(caller=caller, project=store, count=len(names) + 1, seed=3)
-    fine, *odd = exported(caller, now)
+    records.fill(caller=world.owner, project=world.store, count=len(names) + 1, seed=3)
+    fine, *odd = exported(world)
     version = {
         "number": 1, "content": "It was so.", "fields": {}, "reason": "", "changed_by": None,
         "changed_agent": "", "changed_at": moments[0],
@@ -228,10 +212,10 @@ def test_moment_that_no_row_holds_is_refused_and_all_others_stay_readable(
     for place, (name, record) in enumerate(zip(names, odd, strict=True)):
         record[name] = [version] if name == file_formats.VERSIONS else moments[place % 2]
 
-    done = brought_back(caller, [fine, *odd], now)
+    done = brought_back(world, [fine, *odd])
 
     assert (done.added, [id for id, _ in done.refused]) == (1, [one["id"] for one in odd])
-    assert [one["content"] for one in exported(caller, now, project=empty)] == [fine["content"]]
+    assert [one["content"] for one in exported(world, project=empty)] == [fine["content"]]
 
 
 # At the machine: files are imported in somebody's name, and exports come back.

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.db import connection
@@ -17,6 +18,7 @@ from accounts.models import Job, Token
 from memory.documents import queries
 from memory.documents.actions import uploads
 from memory.documents.actions.import_batches import (
+    ImportUndone,
     begin_import,
     cancel_import,
     fail_import,
@@ -25,8 +27,8 @@ from memory.documents.actions.import_batches import (
 )
 from memory.documents.actions.uploads import Upload, preview_import
 from memory.documents.models import ImportRow
+from memory.documents.queries import ImportView
 from memory.intake.actions import apply_decision
-from memory.intake.actions.revise import revise
 from memory.intake.integrate import Decision
 from memory.records.actions import confirm
 from memory.records.models import Conflict as Settled
@@ -35,11 +37,9 @@ from memory.records.queries.views import MemoryView
 from memory.review.actions.verdicts import MemoryEdge, unlink
 from memory.tasks import job_handlers
 from memory.taxonomy import LinkKind
-from teams.actions import create_project
 from tests.support import memories, stored, work
+from tests.support.reviewed import World
 from tests.support.taking_in import RULES, active, run, upload
-
-pytestmark = pytest.mark.usefixtures("store")
 
 SECRET = "- The staging password is `hunter2Xq9!zLm4` and everybody knows it.\n"
 GATE = "The gate of the mill opens at nine.\n"
@@ -58,10 +58,29 @@ def line(content: str) -> Upload:
     return upload(json.dumps([{"content": content, "external_id": "d"}]), name="a.json")
 
 
-def batch(caller: Caller, id: Any, now: datetime) -> tuple[str, Mapping[str, int]]:
+def begin(world: World, sent: Upload | None = None, by: Caller | None = None) -> ImportView:
+    """Begin an import; of the rules unless something else is sent."""
+    return begin_import(caller=by or world.owner, upload=sent or upload(), now=world.now)
+
+
+def taken(world: World, sent: Upload | None = None, by: Caller | None = None) -> ImportView:
+    """Begin an import and do its job as a worker does."""
+    return run(by or world.owner, sent or upload(), world.now)
+
+
+def state(world: World, batch_id: UUID) -> ImportView:
+    """Return an import as it is now."""
+    return queries.get_import(caller=world.owner, batch_id=batch_id, now=world.now)
+
+
+def batch(world: World, id: UUID) -> tuple[str, Mapping[str, int]]:
     """Return the state of an import and the counts of its rows."""
-    found = queries.get_import(caller=caller, batch_id=id, now=now)
-    return found.state, dict(found.counts)
+    return state(world, id).state, dict(state(world, id).counts)
+
+
+def undo(world: World, batch_id: UUID, by: Caller | None = None) -> ImportUndone:
+    """Undo an import."""
+    return undo_import(caller=by or world.owner, batch_id=batch_id, now=world.now)
 
 
 def memory(about: str) -> Memory:
@@ -69,14 +88,12 @@ def memory(about: str) -> Memory:
         return Memory.objects.get(content__contains=about)
 
 
-def test_an_import_waits_for_review_under_its_source_and_a_preview_stores_nothing(
-    caller: Caller, now: datetime
-) -> None:
+def test_an_import_waits_for_review_and_a_preview_stores_nothing(world: World) -> None:
     before = stored.rows()
-    seen = preview_import(caller=caller, upload=upload(RULES + SECRET))
+    seen = preview_import(caller=world.owner, upload=upload(RULES + SECRET))
     untouched = stored.rows() == before
 
-    done = run(caller, upload(RULES + SECRET), now)
+    done = taken(world, upload(RULES + SECRET))
 
     (refused,) = [row for row in seen.rows if row.outcome == "refused"]
     assert (seen.counts, untouched) == ({"added": 3, "refused": 1}, True)
@@ -87,33 +104,29 @@ def test_an_import_waits_for_review_under_its_source_and_a_preview_stores_nothin
         kept = json.dumps(list(ImportRow.objects.values_list("candidate", "reason")))
     assert [row.source_line for row in rows] == [4, 5, 8]
     assert {(row.source, row.needs_review, row.source_uri, row.author_user) for row in rows} == {
-        ("import", True, "CLAUDE.md", caller.user_id)
+        ("import", True, "CLAUDE.md", world.owner.user_id)
     }
     assert "hunter2" not in kept + repr(seen)
 
 
-def test_a_second_import_adds_and_confirms_nothing_and_changes_what_changed(
-    caller: Caller, now: datetime
-) -> None:
-    run(caller, upload(), now)
-    again = run(caller, upload(), now)
+def test_a_second_import_adds_and_confirms_nothing_and_changes_what_changed(world: World) -> None:
+    taken(world)
+    again = taken(world)
     with tenancy.unit():
         rows = set(Memory.objects.values_list("confirmations", "needs_review", "user_verified"))
         Memory.objects.all().delete()
-    run(caller, line(TUESDAY), now)
+    taken(world, line(TUESDAY))
 
-    later = run(caller, line(THURSDAY), now)
+    later = taken(world, line(THURSDAY))
 
     assert (dict(again.counts), rows) == ({"confirmed": 3}, {(0, True, False)})
     assert (dict(later.counts), active()) == ({"updated": 1}, [THURSDAY])
-    undone = undo_import(caller=caller, batch_id=later.id, now=now)
+    undone = undo(world, later.id)
     assert (undone.restored, active()) == (1, [TUESDAY])
 
 
-def test_links_between_notes_become_links_of_memories(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    run(caller, Upload(files=VAULT, project=store), now)
+def test_links_between_notes_become_links_of_memories(world: World) -> None:
+    taken(world, Upload(files=VAULT, project=world.store))
 
     with tenancy.unit():
         (link,) = MemoryLink.objects.select_related("source", "target")
@@ -122,10 +135,10 @@ def test_links_between_notes_become_links_of_memories(
         assert link.kind == "see_also"
 
 
-def test_a_cancelled_import_takes_in_no_more(caller: Caller, now: datetime) -> None:
-    begun = begin_import(caller=caller, upload=upload(), now=now)
+def test_a_cancelled_import_takes_in_no_more(world: World) -> None:
+    begun = begin(world)
 
-    ended = cancel_import(caller=caller, batch_id=begun.id, now=now)
+    ended = cancel_import(caller=world.owner, batch_id=begun.id, now=world.now)
     job_handlers.take_in(work.taken(begun.job_id))
 
     assert (ended.state, dict(ended.counts), active()) == ("cancelled", {"cancelled": 3}, [])
@@ -133,61 +146,61 @@ def test_a_cancelled_import_takes_in_no_more(caller: Caller, now: datetime) -> N
 
 
 def test_what_cannot_be_taken_is_refused_with_its_place_after_a_look_for_the_project(
-    caller: Caller, now: datetime, monkeypatch: pytest.MonkeyPatch
+    world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = upload('{"a":\n}', name="a.json")
     with pytest.raises(InvalidInput, match=r"a\.json:2") as refused:
-        begin_import(caller=caller, upload=broken, now=now)
-    for begin in (preview_import, lambda **given: begin_import(**given, now=now)):
+        begin(world, broken)
+    nowhere = replace(broken, project="nowhere")
+    for act in (lambda: preview_import(caller=world.owner, upload=nowhere),
+                lambda: begin(world, nowhere)):  # fmt: skip
         with pytest.raises(NotFound):
-            begin(caller=caller, upload=replace(broken, project="nowhere"))
+            act()
     monkeypatch.setattr(uploads, "LARGEST_UPLOAD", 10)
     with pytest.raises(TooLarge):
-        preview_import(caller=caller, upload=upload())
+        preview_import(caller=world.owner, upload=upload())
 
     assert refused.value.errors[0].pointer == "/file"
 
 
-def test_imports_of_others_are_not_there(
-    caller: Caller, member_caller: Caller, now: datetime
-) -> None:
-    create_project(caller=caller, slug="vault", name="Vault", open_to_all=False, now=now)
-    hidden = run(caller, replace(upload(), project="vault"), now)
-    own = run(caller, replace(upload(), scope="personal"), now)
+def test_imports_of_others_are_not_there(world: World) -> None:
+    world.make_project("vault", open_to_all=False)
+    hidden = taken(world, replace(upload(), project="vault"))
+    own = taken(world, replace(upload(), scope="personal"))
 
     for one in (hidden, own):
-        place = {"caller": member_caller, "batch_id": one.id, "now": now}
+        place = {"caller": world.member, "batch_id": one.id, "now": world.now}
         with pytest.raises(NotFound):
             queries.list_rows(**place, after=0, limit=9)
         for ask in (queries.get_import, undo_import, cancel_import, retry_import):
             with pytest.raises(NotFound):
                 ask(**place)
-    told = queries.list_imports(caller=member_caller, project=None, after=None, limit=9, now=now)
+    told = queries.list_imports(
+        caller=world.member, project=None, after=None, limit=9, now=world.now
+    )
     assert told == ((), None)
 
 
-def test_secrets_and_names_that_no_row_holds_are_neither_stored_nor_told(
-    caller: Caller, now: datetime
-) -> None:
+def test_secrets_and_names_that_no_row_holds_are_neither_stored_nor_told(world: World) -> None:
     sent = upload(name="notes/password=hunter2Xq9!zLm4.md")
-    seen, done = preview_import(caller=caller, upload=sent), run(caller, sent, now)
+    seen, done = preview_import(caller=world.owner, upload=sent), taken(world, sent)
 
     assert "hunter2" not in repr((seen, done))
     assert set(done.counts) == {"refused"}
     for odd in ("\x00", "\ud800"):
         rows = [{"id": odd, "content": GATE}, {"content": f"The wheel turns left {ord(odd)}."}]
-        done = run(caller, upload(json.dumps(rows), name="a.json"), now)
+        done = taken(world, upload(json.dumps(rows), name="a.json"))
         assert (done.state, done.counts["refused"], sum(done.counts.values())) == ("done", 1, 2)
 
 
-def test_names_by_which_others_link_are_kept_as_digests(caller: Caller, now: datetime) -> None:
+def test_names_by_which_others_link_are_kept_as_digests(world: World) -> None:
     secret = "Tr0ub4dor&3xyz"
     many = " ".join(f"[[n{number}]]" for number in range(300))
     note = f"---\naliases: [password={secret}]\n---\nThe mill: [[{secret}]] {many}.\n"
     rows = [{"id": f"password={secret}", "external_id": "a", "content": "The gate opens at nine."}]
 
-    begin_import(caller=caller, upload=upload(note, name="mill.md"), now=now)
-    begin_import(caller=caller, upload=upload(json.dumps(rows), name="a.json"), now=now)
+    begin(world, upload(note, name="mill.md"))
+    begin(world, upload(json.dumps(rows), name="a.json"))
 
     with tenancy.unit():
         kept = list(ImportRow.objects.values_list("candidate", flat=True))
@@ -201,10 +214,10 @@ def test_names_by_which_others_link_are_kept_as_digests(caller: Caller, now: dat
 
 
 def test_a_job_that_died_between_two_parts_goes_on(
-    caller: Caller, now: datetime, monkeypatch: pytest.MonkeyPatch
+    world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memory.documents.actions.import_batches.PART", 2)
-    begun = begin_import(caller=caller, upload=upload(), now=now)
+    begun = begin(world)
 
     def die(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
@@ -216,36 +229,36 @@ def test_a_job_that_died_between_two_parts_goes_on(
     assert len(active()) == 2
     job_handlers.take_in(work.taken(begun.job_id))
 
-    assert batch(caller, begun.id, now) == ("done", {"added": 3})
+    assert batch(world, begun.id) == ("done", {"added": 3})
 
 
 @pytest.mark.parametrize("end", ["", "revoked_at", "expires_at"])
 def test_import_of_a_token_goes_on_or_fails_where_that_has_ended_and_says_so(
-    caller: Caller, now: datetime, end: str
+    world: World, end: str
 ) -> None:
-    assert caller.user_id is not None
+    assert world.owner.user_id is not None
     token = Token.objects.create(
-        organization_id=caller.organization_id, user_id=caller.user_id, name="ci", kind="personal",
-        lookup="import-test", digest="x", last_four="abcd", scopes=["read", "write"],
-        expires_at=timezone.now() + timedelta(days=9),
+        organization_id=world.owner.organization_id, user_id=world.owner.user_id, name="ci",
+        kind="personal", lookup="import-test", digest="x", last_four="abcd",
+        scopes=["read", "write"], expires_at=timezone.now() + timedelta(days=9),
     )  # fmt: skip
-    agent = memories.as_agent(caller, token_id=token.id)
+    agent = memories.as_agent(world.owner, token_id=token.id)
     if not end:
-        assert run(agent, upload(), now).counts == {"added": 3}
+        assert run(agent, upload(), world.now).counts == {"added": 3}
         return
-    begun = begin_import(caller=agent, upload=upload(), now=now)
+    begun = begin_import(caller=agent, upload=upload(), now=world.now)
     Token.objects.filter(pk=token.id).update(**{end: timezone.now() - timedelta(days=1)})
 
     with pytest.raises(jobs.PermanentFailure):
         job_handlers.take_in(work.taken(begun.job_id))
 
-    failed = queries.get_import(caller=caller, batch_id=begun.id, now=now)
+    failed = state(world, begun.id)
     assert (failed.state, active(), "token" in failed.error) == ("failed", [], True)
-    assert undo_import(caller=caller, batch_id=begun.id, now=now).batch.state == "undone"
+    assert undo(world, begun.id).batch.state == "undone"
 
 
-def test_row_that_the_database_refuses_stops_no_other(caller: Caller, now: datetime) -> None:
-    begun = begin_import(caller=caller, upload=upload(), now=now)
+def test_row_that_the_database_refuses_stops_no_other(world: World) -> None:
+    begun = begin(world)
 
     def no_ledger(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
         if "INSERT" in sql and "Never mock the ledger" in repr(params):
@@ -255,7 +268,7 @@ def test_row_that_the_database_refuses_stops_no_other(caller: Caller, now: datet
     with connection.execute_wrapper(no_ledger):
         job_handlers.take_in(work.taken(begun.job_id))
 
-    assert batch(caller, begun.id, now) == ("done", {"added": 2, "refused": 1})
+    assert batch(world, begun.id) == ("done", {"added": 2, "refused": 1})
 
 
 @pytest.mark.parametrize(
@@ -266,18 +279,18 @@ def test_row_that_the_database_refuses_stops_no_other(caller: Caller, now: datet
     ],
 )
 def test_import_whose_job_ended_without_success_says_why_and_is_tried_again_or_undone(
-    caller: Caller, now: datetime, state: str, error: str
+    world: World, state: str, error: str
 ) -> None:
-    begun = begin_import(caller=caller, upload=upload(), now=now)
+    begun = begin(world)
     Job.objects.filter(pk=str(begun.job_id)).update(state=state, error=error)
 
-    failed = queries.get_import(caller=caller, batch_id=begun.id, now=now)
-    again = retry_import(caller=caller, batch_id=begun.id, now=now)
+    failed = state(world, begun.id)
+    again = retry_import(caller=world.owner, batch_id=begun.id, now=world.now)
     job_handlers.take_in(work.taken(again.job_id))
-    done = queries.get_import(caller=caller, batch_id=begun.id, now=now)
-    other = begin_import(caller=caller, upload=upload(GATE), now=now)
+    done = state(world, begun.id)
+    other = begin(world, upload(GATE))
     Job.objects.filter(pk=str(other.job_id)).update(state=state)
-    undone = undo_import(caller=caller, batch_id=other.id, now=now)
+    undone = undo(world, other.id)
 
     assert (failed.state, failed.error) == ("failed", error or "Its job was cancelled.")
     assert (again.state, again.error) == ("queued", "")
@@ -286,16 +299,16 @@ def test_import_whose_job_ended_without_success_says_why_and_is_tried_again_or_u
 
 
 def test_only_an_import_that_failed_is_tried_again_with_a_new_job_where_that_is_forgotten(
-    caller: Caller, member_caller: Caller, now: datetime
+    world: World,
 ) -> None:
-    begun = begin_import(caller=caller, upload=upload(), now=now)
-    for who, refusal in ((caller, Conflict), (member_caller, Forbidden)):
+    begun = begin(world)
+    for who, refusal in ((world.owner, Conflict), (world.member, Forbidden)):
         with pytest.raises(refusal):
-            retry_import(caller=who, batch_id=begun.id, now=now)
-    fail_import(batch_id=begun.id, reason="The project was archived.", now=now)
+            retry_import(caller=who, batch_id=begun.id, now=world.now)
+    fail_import(batch_id=begun.id, reason="The project was archived.", now=world.now)
     Job.objects.filter(pk=str(begun.job_id)).delete()
 
-    again = retry_import(caller=caller, batch_id=begun.id, now=now)
+    again = retry_import(caller=world.owner, batch_id=begun.id, now=world.now)
 
     assert again.job_id not in {None, begun.job_id}
     assert Job.objects.get(pk=again.job_id).state == Job.State.QUEUED
@@ -304,14 +317,12 @@ def test_only_an_import_that_failed_is_tried_again_with_a_new_job_where_that_is_
 # What is undone: all as it was, but for what somebody has touched or decided since.
 
 
-def test_undoing_leaves_everything_as_it_was_and_once(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    known = preview_import(caller=caller, upload=upload()).rows[-1].content
-    before = memories.stored(caller, now, known, project=store)
-    done = run(caller, upload(), now)
+def test_undoing_leaves_everything_as_it_was_and_once(world: World) -> None:
+    known = preview_import(caller=world.owner, upload=upload()).rows[-1].content
+    before = world.stored(known)
+    done = taken(world)
 
-    undone = undo_import(caller=caller, batch_id=done.id, now=now)
+    undone = undo(world, done.id)
 
     assert (undone.archived, undone.kept, active()) == (2, 0, [known])
     with tenancy.unit():
@@ -319,65 +330,56 @@ def test_undoing_leaves_everything_as_it_was_and_once(
         assert (row.confirmations, row.importance) == (before.confirmations, before.importance)
         reasons = Memory.objects.filter(status="archived").values_list("archived_reason")
         assert set(reasons) == {("the import was undone",)}
-    assert dict(run(caller, upload(), now).counts) == {"added": 2, "confirmed": 1}
+    assert dict(taken(world).counts) == {"added": 2, "confirmed": 1}
     with pytest.raises(Conflict):
-        undo_import(caller=caller, batch_id=done.id, now=now)
+        undo(world, done.id)
 
 
-def test_undoing_leaves_what_somebody_has_touched_but_no_link_keeps_anything(
-    caller: Caller, now: datetime
-) -> None:
-    done = run(caller, upload(), now)
+def test_undoing_leaves_what_somebody_has_touched_but_no_link_keeps_anything(world: World) -> None:
+    done = taken(world)
     with tenancy.unit():
         touched, one, other = Memory.objects.order_by("content")
         MemoryLink.objects.create(source=one, target=other, kind="extend", confidence=1)
     edge = MemoryEdge(other_id=other.id, kind=LinkKind.EXTEND, outgoing=True)
-    unlink(caller=caller, memory_id=one.id, edge=edge, now=now)
-    confirm(caller=caller, memory_id=touched.id, now=now)
+    unlink(caller=world.owner, memory_id=one.id, edge=edge, now=world.now)
+    confirm(caller=world.owner, memory_id=touched.id, now=world.now)
 
-    undone = undo_import(caller=caller, batch_id=done.id, now=now)
+    undone = undo(world, done.id)
 
     assert (undone.archived, undone.kept, active()) == (2, 1, [touched.content])
     assert dict(undone.batch.counts) == {"undone": 2, "kept": 1}
 
 
-def test_only_who_imported_or_a_steward_undoes(
-    caller: Caller, member_caller: Caller, now: datetime
-) -> None:
-    by_owner = run(caller, upload(), now)
-    by_member = run(member_caller, upload(GATE), now)
-    agent = memories.as_agent(replace(caller, role=Role.OWNER))
+def test_only_who_imported_or_a_steward_undoes(world: World) -> None:
+    by_owner = taken(world)
+    by_member = taken(world, upload(GATE), world.member)
+    agent = memories.as_agent(replace(world.owner, role=Role.OWNER))
 
-    for who, one in ((member_caller, by_owner), (memories.as_agent(caller), by_member)):
+    for who, one in ((world.member, by_owner), (memories.as_agent(world.owner), by_member)):
         with pytest.raises(Forbidden):
-            undo_import(caller=who, batch_id=one.id, now=now)
+            undo(world, one.id, who)
 
-    assert undo_import(caller=agent, batch_id=by_owner.id, now=now).archived == 3
-    assert undo_import(caller=caller, batch_id=by_member.id, now=now).archived == 1
+    assert undo(world, by_owner.id, agent).archived == 3
+    assert undo(world, by_member.id).archived == 1
 
 
-def test_row_that_cannot_be_brought_back_can_still_be_changed(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    run(caller, line(TUESDAY), now)
-    again = run(caller, line(THURSDAY), now)
+def test_row_that_cannot_be_brought_back_can_still_be_changed(world: World) -> None:
+    taken(world, line(TUESDAY))
+    again = taken(world, line(THURSDAY))
     changed = memory("Thursdays")
-    memories.stored(caller, now, TUESDAY, project=store)
+    world.stored(TUESDAY)
 
-    undone = undo_import(caller=caller, batch_id=again.id, now=now)
-    text = {"content": MONDAY}
-    view = revise(caller=caller, memory_id=changed.id, changes=text, if_version=None, now=now)
+    undone = undo(world, again.id)
+    world.say(changed, MONDAY, world.owner)
 
-    assert (undone.restored, undone.kept, view.content) == (0, 1, MONDAY)
+    assert (undone.restored, undone.kept, memory("Monday").id) == (0, 1, changed.id)
 
 
 @pytest.mark.parametrize("by", ["conflict", "verdict"])
-def test_undoing_leaves_what_people_have_decided(
-    caller: Caller, store: str, now: datetime, by: str
-) -> None:
-    older = memories.stored(caller, now, project=store)
-    done = run(caller, upload(GATE), now)
-    chosen, later = memory("gate"), now + timedelta(hours=1)
+def test_undoing_leaves_what_people_have_decided(world: World, by: str) -> None:
+    older = world.stored(memories.REDIS)
+    done = taken(world, upload(GATE))
+    chosen, later = memory("gate"), world.now + timedelta(hours=1)
     assert chosen.author_user is not None
     with tenancy.unit():
         if by == "conflict":
@@ -390,48 +392,45 @@ def test_undoing_leaves_what_people_have_decided(
                 memory=chosen, verdict="keep", decided_by=chosen.author_user, decided_at=later
             )
 
-    undone = undo_import(caller=caller, batch_id=done.id, now=now)
+    undone = undo(world, done.id)
 
     assert (undone.archived, undone.kept) == (0, 1)
     assert chosen.content in active()
 
 
-def test_undoing_leaves_replaced_what_somebody_has_added_again(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    old = memories.stored(caller, now, project=store)
-    done = run(caller, upload(GATE), now)
+def test_undoing_leaves_replaced_what_somebody_has_added_again(world: World) -> None:
+    old = world.stored(memories.REDIS)
+    done = taken(world, upload(GATE))
     with tenancy.unit():
         added = Memory.objects.get(content__contains="gate")
         Memory.objects.filter(pk=old.id).update(status="superseded", superseded_by=added.id)
-    again = memories.stored(caller, now, project=store)
+    again = world.stored(memories.REDIS)
 
-    undone = undo_import(caller=caller, batch_id=done.id, now=now)
+    undone = undo(world, done.id)
 
     assert (undone.archived, undone.restored, undone.kept) == (1, 0, 1)
     assert active() == [again.content]
 
 
-def replace_by_the_gate(caller: Caller, old: MemoryView, now: datetime, until: datetime) -> float:
+def replace_by_the_gate(world: World, old: MemoryView, until: datetime) -> float:
     """Let what was imported take the place of a memory; return the confidence it is left with."""
     reason = "It replaces what was true."
     decision = Decision(target_id=old.id, link=LinkKind.SUPERSEDES, reason=reason)
     with tenancy.unit():
         Memory.objects.filter(pk=old.id).update(valid_until=until)
         row, added = Memory.objects.get(pk=old.id), Memory.objects.get(content__contains="gate")
-        apply_decision.carry_out(caller=caller, row=added, old=row, decision=decision, now=now)
+        given = {"caller": world.owner, "decision": decision, "now": world.now}
+        apply_decision.carry_out(row=added, old=row, **given)
         return Memory.objects.get(pk=old.id).confidence
 
 
-def test_undoing_brings_back_what_was_replaced_exactly_as_it_was(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    old = memories.stored(caller, now, project=store, confidence=0.83)
-    until = now + timedelta(days=90)
-    done = run(caller, upload(GATE), now)
-    lowered = replace_by_the_gate(caller, old, now, until)
+def test_undoing_brings_back_what_was_replaced_exactly_as_it_was(world: World) -> None:
+    old = world.stored(memories.REDIS, confidence=0.83)
+    until = world.now + timedelta(days=90)
+    done = taken(world, upload(GATE))
+    lowered = replace_by_the_gate(world, old, until)
 
-    undone = undo_import(caller=caller, batch_id=done.id, now=now)
+    undone = undo(world, done.id)
 
     assert (lowered, undone.archived, undone.restored) == (0.3, 1, 1)
     with tenancy.unit():

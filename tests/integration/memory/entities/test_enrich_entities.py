@@ -1,7 +1,6 @@
 """Names that a statistical reader finds at night, in memories whose patterns found few."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -22,8 +21,6 @@ from memory.entities.actions import (
     read_names,
 )
 from memory.entities.models import Mention
-from memory.intake.actions.remember import remember_all
-from memory.intake.actions.revise import revise
 from memory.providers import registry
 from memory.providers.contracts import NameReader, ReadSpan
 from memory.providers.errors import ProviderInvalidAnswer, ProviderRefused
@@ -34,9 +31,7 @@ from memory.records.queries.views import MemoryView
 from memory.search.entity_profile import about, list_things
 from memory.search.request import Narrowing
 from tests.support.marking import marking, not_there
-from tests.support.memories import new, stored
-
-pytestmark = pytest.mark.usefixtures("in_organization")
+from tests.support.reviewed import World
 
 MOVED = "Priya Raman decided that reports are sent on the first day of a month."
 NAMED = "AuthService asks Kafka; Marco wrote it."
@@ -61,29 +56,30 @@ def queued() -> list[dict[str, Any]]:
     return list(rows.values_list("payload", flat=True))
 
 
-def person(caller: Caller, name: str, now: datetime) -> int:
-    """Say how many memories name a person, as the caller sees it."""
-    found = about(caller=caller, name=name, type="person", narrowing=Narrowing(limit=9), now=now)
+def person(world: World, name: str, by: Caller | None = None) -> int:
+    """Say how many memories name a person, as the owner or somebody else sees it."""
+    given = {"narrowing": Narrowing(limit=9), "now": world.now}
+    found = about(caller=by or world.owner, name=name, type="person", **given)
     return 0 if found.thing is None else found.thing.memories
 
 
 @pytest.fixture
-def moved(caller: Caller, store: str, now: datetime) -> MemoryView:
+def moved(world: World) -> MemoryView:
     """A memory that names a person without any sign of it."""
-    return stored(caller, now, MOVED, project=store)
+    return world.stored(MOVED)
 
 
 def test_a_person_is_found_at_night_once_and_nothing_else_of_a_memory_changes(
-    moved: MemoryView, caller: Caller, now: datetime
+    world: World, moved: MemoryView
 ) -> None:
     with tenancy.unit():
         before = Memory.objects.values("version", "updated_at").get(pk=moved.id)
-    unread = person(caller, "Priya Raman", now)
+    unread = person(world, "Priya Raman")
     heard: list[str] = []
 
     done, again = enrich(marking(heard=heard)), enrich(marking(heard=heard))
 
-    assert (unread, person(caller, "priya-raman", now)) == (0, 1)
+    assert (unread, person(world, "priya-raman")) == (0, 1)
     assert (done, again["read"], heard) == ({"read": 1, "named": 1}, 0, [MOVED])
     assert (mentions(), marks()) == ({("priya raman", NUMBER)}, [NUMBER])
     with tenancy.unit():
@@ -95,10 +91,8 @@ def test_a_person_is_found_at_night_once_and_nothing_else_of_a_memory_changes(
     assert (between, mentions()) == ([0], {("priya raman", NUMBER)})
 
 
-def test_a_memory_with_two_names_is_passed_over_once(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    stored(caller, now, NAMED, project=store)
+def test_a_memory_with_two_names_is_passed_over_once(world: World) -> None:
+    world.stored(NAMED)
     heard: list[str] = []
 
     enrich(marking(heard=heard))
@@ -111,11 +105,10 @@ def test_a_memory_with_two_names_is_passed_over_once(
 
 
 def test_a_text_that_is_changed_before_or_while_it_is_read_is_read_anew(
-    moved: MemoryView, caller: Caller, now: datetime
+    world: World, moved: MemoryView
 ) -> None:
     def change(name: str) -> None:
-        changes = {"content": MOVED.replace("Priya Raman", name)}
-        revise(caller=caller, memory_id=moved.id, changes=changes, if_version=None, now=now)
+        world.say(moved, by=world.owner, content=MOVED.replace("Priya Raman", name))
 
     enrich(marking())
     change("Globex")
@@ -129,9 +122,9 @@ def test_a_text_that_is_changed_before_or_while_it_is_read_is_read_anew(
 
 
 def test_one_that_cannot_be_read_stops_nobody_and_a_batch_is_of_few_characters(
-    moved: MemoryView, caller: Caller, store: str, now: datetime, monkeypatch: pytest.MonkeyPatch
+    world: World, moved: MemoryView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stored(caller, now, "Globex wants long reports.", project=store)
+    world.stored("Globex wants long reports.")
     plain, sizes = marking(), list[int]()
 
     def stumbling(texts: tuple[str, ...]) -> tuple[tuple[ReadSpan, ...], ...]:
@@ -165,14 +158,13 @@ def test_a_part_that_is_killed_or_done_twice_at_once_stores_each_name_once(
 
 
 def test_a_night_has_an_end_and_is_done_in_parts(
-    caller: Caller, store: str, now: datetime, monkeypatch: pytest.MonkeyPatch
+    world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    many = tuple(new(f"Marco asks for rule {n} to stay as it is.", project=store) for n in range(7))
-    remember_all(caller=caller, new=many, now=now)
+    for number in range(7):
+        world.stored(f"Marco asks for rule {number} to stay as it is.")
     monkeypatch.setattr(actions, "ENRICH_BATCH", 2)
     monkeypatch.setattr(actions, "BATCHES", 1)
     told: list[tuple[int, int]] = []
-
     after: list[list[dict[str, Any]]] = []
 
     for left in (5, 3, 1):
@@ -184,14 +176,12 @@ def test_a_night_has_an_end_and_is_done_in_parts(
     assert (marks(), after) == ([0, 0, *[NUMBER] * 5], [[{"left": 3}], [{"left": 1}], []])
 
 
-def test_the_job_is_queued_where_something_waits_and_once(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    archived = stored(caller, now, MOVED, project=store)
+def test_the_job_is_queued_where_something_waits_and_once(world: World) -> None:
+    archived = world.stored(MOVED)
     with tenancy.unit():
         Memory.objects.filter(pk=archived.id).update(status="archived")
     nothing = queue_enrich_entities()
-    stored(caller, now, "Marco wants short names.", project=store)
+    world.stored("Marco wants short names.")
 
     assert not nothing
     assert queue_enrich_entities()
@@ -213,27 +203,24 @@ def test_a_reader_that_is_not_there_is_told_and_an_altered_one_ends_the_job(
     assert (marks(), queued()) == ([0], [])
 
 
-def test_a_name_stays_with_those_who_may_read_its_memory(
-    caller: Caller, member_caller: Caller, store: str, now: datetime
-) -> None:
-    stored(caller, now, MOVED, project=store, scope="personal")
-    stored(caller, now, "Marco wants short names.", project=store)
+def test_a_name_stays_with_those_who_may_read_its_memory(world: World) -> None:
+    world.stored(MOVED, scope="personal")
+    world.stored("Marco wants short names.")
 
     enrich(marking())
 
-    assert (person(caller, "Priya Raman", now), person(caller, "Marco", now)) == (1, 1)
-    seen = [person(member_caller, name, now) for name in ("Priya Raman", "Marco")]
-    assert seen == [0, 1]
+    for who, seen in ((world.owner, [1, 1]), (world.member, [0, 1])):
+        assert [person(world, name, who) for name in ("Priya Raman", "Marco")] == seen
     listed, _ = list_things(
-        caller=member_caller, begins="", type=None, narrowing=Narrowing(), after=None, limit=9
+        caller=world.member, begins="", type=None, narrowing=Narrowing(), after=None, limit=9
     )
     assert [(one.name, one.memories) for one in listed] == [("Marco", 1)]
 
 
 def test_the_command_says_what_is_not_installed_and_takes_back_what_was_read(
-    caller: Caller, store: str, now: datetime, tmp_path: Path
+    world: World, tmp_path: Path
 ) -> None:
-    stored(caller, now, "AuthService: Marco wants short names.", project=store)
+    world.stored("AuthService: Marco wants short names.")
     enrich(marking())
     before, told = mentions(), StringIO()
 
@@ -253,29 +240,27 @@ def test_the_command_says_what_is_not_installed_and_takes_back_what_was_read(
 
 
 def test_another_tag_or_place_of_the_same_text_keeps_what_was_read(
-    moved: MemoryView, caller: Caller, member_caller: Caller, now: datetime
+    world: World, moved: MemoryView
 ) -> None:
     enrich(marking())
-    before = person(member_caller, "Priya Raman", now)
+    before = person(world, "Priya Raman", world.member)
 
     for changes in ({"tags": ["reports"]}, {"scope": "personal"}):
-        revise(caller=caller, memory_id=moved.id, changes=changes, if_version=None, now=now)
+        world.say(moved, by=world.owner, **changes)
 
     assert (mentions(), marks()) == ({("priya raman", NUMBER)}, [NUMBER])
-    assert (before, person(member_caller, "Priya Raman", now)) == (1, 0)
-    assert person(caller, "Priya Raman", now) == 1
+    assert (before, person(world, "Priya Raman", world.member)) == (1, 0)
+    assert person(world, "Priya Raman") == 1
 
 
-def test_who_found_a_name_is_told_by_what_one_may_see(
-    caller: Caller, member_caller: Caller, store: str, now: datetime
-) -> None:
-    stored(caller, now, "Marco wants short names.", project=store)
-    stored(caller, now, "Ask @Marco about the reports of a month.", project=store, scope="personal")
+def test_who_found_a_name_is_told_by_what_one_may_see(world: World) -> None:
+    world.stored("Marco wants short names.")
+    world.stored("Ask @Marco about the reports of a month.", scope="personal")
     enrich(marking())
 
     told = [
-        about(caller=one, name="Marco", type=None, narrowing=Narrowing(limit=9), now=now)
-        for one in (caller, member_caller)
+        about(caller=one, name="Marco", type=None, narrowing=Narrowing(limit=9), now=world.now)
+        for one in (world.owner, world.member)
     ]
 
     assert [one.is_only_read for one in told] == [False, True]

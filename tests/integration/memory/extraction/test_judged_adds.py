@@ -1,7 +1,8 @@
 """What a model judges explicit adds to be to what is known: after the answer, within bounds."""
 
 import json
-from datetime import datetime, timedelta
+from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -12,7 +13,6 @@ from accounts.caller import Caller
 from accounts.errors import InvalidInput
 from accounts.models import Job
 from memory.extraction.actions import JUDGED_ADDS, Judgment, ask_model, judge_added
-from memory.intake.actions.revise import revise
 from memory.intake.models import ActionLog
 from memory.records.models import Conflict, Memory, MemoryLink
 from memory.records.queries.views import MemoryView
@@ -22,7 +22,8 @@ from memory.tasks import job_handlers
 from memory.taxonomy import LinkKind
 from teams.actions import change_project
 from tests.support import people, vendors, work
-from tests.support.memories import as_agent, sent, stored
+from tests.support.memories import as_agent
+from tests.support.reviewed import World
 from tests.support.vendor_server import Fault, Vendor
 
 OLD = "The checkout worker in `shop/checkout.py` retries a payment 3 times before it gives up."
@@ -32,22 +33,31 @@ ADDS = (
 )
 FAR = "We decided to move from Redis 6 to Valkey because of the license."
 
-pytestmark = pytest.mark.usefixtures("in_organization")
-
 
 @pytest.fixture
 def vendor(vendor: Vendor) -> Vendor:
     """A vendor whose chat model judges that one thing adds to another."""
-    judged = {"pair": 1, "relation": "extend", "certainty": 0.8}
-    vendor.answers["relations"] = json.dumps({"relations": [judged]})
+    answer = {"pair": 1, "relation": "extend", "certainty": 0.8}
+    vendor.answers["relations"] = json.dumps({"relations": [answer]})
     return vendor
 
 
 @pytest.fixture
-def wishing(caller: Caller, store: str) -> str:
+def wishing(world: World) -> World:
     """A project whose adds a model may judge, two a day."""
-    changes = {"max_llm_adds_per_day": 2}
-    return change_project(caller=caller, ref=store, changes=changes, if_version=None).slug
+    allow(world, max_llm_adds_per_day=2)
+    return world
+
+
+def allow(world: World, **changes: int) -> None:
+    """Let the project allow so much."""
+    change_project(caller=world.owner, ref=world.store, changes=changes, if_version=None)
+
+
+def judged(world: World, memory: MemoryView, days: int = 0, **given: Any) -> Mapping[str, Any]:
+    """Let a model judge what was added; return what came of it."""
+    then = world.now + timedelta(days=days)
+    return judge_added(memory_id=memory.id, now=then, **given)
 
 
 def _queued() -> list[Job]:
@@ -60,21 +70,17 @@ def _links() -> list[tuple[str, bool, float]]:
         return [(row.kind, row.automatic, row.confidence) for row in rows]
 
 
-def _change(caller: Caller, memory: MemoryView, now: datetime, **changes: Any) -> None:
-    revise(caller=caller, memory_id=memory.id, changes=changes, if_version=None, now=now)
-
-
-def _pair(caller: Caller, now: datetime, project: str, **given: Any) -> MemoryView:
-    stored(caller, now, OLD, project=project, **given)
-    return stored(caller, now, ADDS, project=project, **given)
+def _pair(world: World, **given: Any) -> MemoryView:
+    world.stored(OLD, **given)
+    return world.stored(ADDS, **given)
 
 
 def test_an_add_is_judged_by_its_job_and_the_answer_asks_no_model(
-    vendor: Vendor, caller: Caller, wishing: str, now: datetime
+    vendor: Vendor, wishing: World
 ) -> None:
-    stored(caller, now, OLD, project=wishing)
+    wishing.stored(OLD)
 
-    added = sent(caller, now, ADDS, project=wishing)
+    added = wishing.sent(ADDS)
 
     assert (added.outcome, vendor.asked, _links()) == ("added", [], [])
     *_, job = _queued()
@@ -89,35 +95,33 @@ def test_an_add_is_judged_by_its_job_and_the_answer_asks_no_model(
 
 
 def test_it_is_off_as_usual_and_what_conversations_bring_is_not_judged_twice(
-    vendor: Vendor, caller: Caller, store: str, now: datetime
+    world: World, vendor: Vendor
 ) -> None:
-    _pair(caller, now, store)
-    changes = {"max_llm_adds_per_day": 2}
-    change_project(caller=caller, ref=store, changes=changes, if_version=None)
-    stored(as_agent(caller), now, FAR, project=store, source="extracted")
+    _pair(world)
+    allow(world, max_llm_adds_per_day=2)
+    world.stored(FAR, as_agent(world.owner), source="extracted")
 
     assert _queued() == []
     for wrong in (-1, 10_001, True):
-        changes = {"max_llm_adds_per_day": wrong}
         with pytest.raises(InvalidInput) as refused:
-            change_project(caller=caller, ref=store, changes=changes, if_version=None)
+            allow(world, max_llm_adds_per_day=wrong)
         assert refused.value.errors[0].pointer == "/max_llm_adds_per_day"
 
 
 def test_a_model_retires_nothing_alone_and_one_that_fails_changes_nothing(
-    vendor: Vendor, caller: Caller, wishing: str, now: datetime
+    vendor: Vendor, wishing: World
 ) -> None:
-    added = _pair(caller, now, wishing)
-    far = stored(caller, now, FAR, project=wishing)
-    alone = judge_added(memory_id=far.id, now=now)
+    added = _pair(wishing)
+    far = wishing.stored(FAR)
+    alone = judged(wishing, far)
     asked = len(vendor.asked)
     vendor.script += [Fault.GARBAGE, Fault.REFUSAL]
-    failed = [judge_added(memory_id=added.id, now=now)["degraded"] for _ in range(2)]
+    failed = [judged(wishing, added)["degraded"] for _ in range(2)]
     left = _links()
-    judged = {"pair": 1, "relation": "update", "certainty": 0.9}
-    vendor.answers["relations"] = json.dumps({"relations": [judged]})
+    answer = {"pair": 1, "relation": "update", "certainty": 0.9}
+    vendor.answers["relations"] = json.dumps({"relations": [answer]})
 
-    judge_added(memory_id=added.id, now=now + timedelta(days=1))
+    judged(wishing, added, days=1)
 
     assert (alone["compared"], alone["calls"], asked) == (0, 0, 0)
     assert (failed, left) == ([{"model_failed": 1}] * 2, [])
@@ -127,104 +131,101 @@ def test_a_model_retires_nothing_alone_and_one_that_fails_changes_nothing(
 
 
 def test_a_day_costs_so_many_calls_and_a_month_so_many_tokens(
-    vendor: Vendor, caller: Caller, wishing: str, now: datetime
+    vendor: Vendor, wishing: World
 ) -> None:
-    added = _pair(caller, now, wishing)
+    added = _pair(wishing)
     for _ in range(2):
-        judge_added(memory_id=added.id, now=now)
+        judged(wishing, added)
 
-    third = judge_added(memory_id=added.id, now=now)
-    tomorrow = judge_added(memory_id=added.id, now=now + timedelta(days=1))
+    third = judged(wishing, added)
+    tomorrow = judged(wishing, added, days=1)
 
     assert (third["degraded"], len(vendor.asked)) == ({"day_calls_spent": 1}, 3)
     assert tomorrow["calls"] == 1
-    changes = {"max_llm_tokens_per_month": 1}
-    change_project(caller=caller, ref=wishing, changes=changes, if_version=None)
-    spent = judge_added(memory_id=added.id, now=now + timedelta(days=2))
+    allow(wishing, max_llm_tokens_per_month=1)
+    spent = judged(wishing, added, days=2)
     assert (spent["degraded"], len(vendor.asked)) == ({"month_tokens_spent": 1}, 3)
 
 
 def test_what_only_its_author_sees_is_shown_to_no_model_elsewhere(
-    vendor: Vendor, caller: Caller, wishing: str, now: datetime
+    vendor: Vendor, wishing: World
 ) -> None:
-    mine = _pair(caller, now, wishing, scope="personal")
-    shared = stored(caller, now, f"{ADDS} Always.", project=wishing)
+    mine = _pair(wishing, scope="personal")
+    shared = wishing.stored(f"{ADDS} Always.")
     vendors.chat_at(url=vendors.by_its_name(vendor=vendor))
 
-    alone = judge_added(memory_id=mine.id, now=now)
-    beside = judge_added(memory_id=shared.id, now=now)
+    alone = judged(wishing, mine)
+    beside = judged(wishing, shared)
 
     assert (alone["degraded"], vendor.asked) == ({"models_not_agreed": 1}, [])
     assert (beside["compared"], beside["calls"]) == (0, 0)
 
 
 def test_a_pair_that_was_told_apart_is_compared_again_only_for_another_text(
-    vendor: Vendor, caller: Caller, wishing: str, now: datetime
+    vendor: Vendor, wishing: World
 ) -> None:
-    added = _pair(caller, now, wishing)
-    judge_added(memory_id=added.id, now=now)
+    added = _pair(wishing)
+    judged(wishing, added)
     with tenancy.unit():
         other_id = MemoryLink.objects.get().target_id
     edge = MemoryEdge(other_id=other_id, kind=LinkKind.EXTEND, outgoing=True)
-    unlink(caller=caller, memory_id=added.id, edge=edge, now=now)
+    unlink(caller=wishing.owner, memory_id=added.id, edge=edge, now=wishing.now)
 
-    stored(caller, now, FAR, project=wishing)  # what others add brings it back neither
-    _change(caller, added, now, tags=["money"], pinned=True)
-    same = judge_added(memory_id=added.id, now=now)
+    wishing.stored(FAR)  # what others add brings it back neither
+    wishing.say(added, by=wishing.owner, tags=["money"], pinned=True)
+    same = judged(wishing, added)
     left = _links()
-    _change(caller, added, now, content=f"{ADDS} Twice.")
-    other = judge_added(memory_id=added.id, now=now)
+    wishing.say(added, by=wishing.owner, content=f"{ADDS} Twice.")
+    other = judged(wishing, added)
 
     assert (same["compared"], same["calls"], left) == (0, 0, [])
     assert (other["compared"], len(_links())) == (1, 1)
 
 
 def test_what_was_judged_of_a_text_is_not_said_of_another_one(
-    vendor: Vendor, caller: Caller, wishing: str, now: datetime
+    vendor: Vendor, wishing: World
 ) -> None:
-    added = _pair(caller, now, wishing)
+    added = _pair(wishing)
     with tenancy.unit():
         Job.objects.filter(name="memory.judge_added").delete()
 
     def ask(**asked: Any) -> Judgment:
-        _change(caller, added, now, content=FAR)
+        wishing.say(added, by=wishing.owner, content=FAR)
         return ask_model(**asked)
 
-    result = judge_added(memory_id=added.id, now=now, ask=ask)
+    result = judged(wishing, added, ask=ask)
 
     assert (result["changed"], result["integrated"], result["calls"]) == (1, 0, 1)
     assert _links() == []
     assert [job.payload for job in _queued()] == [{"ids": [str(added.id)]}]
 
 
-def test_what_only_its_author_sees_costs_others_no_call(
-    vendor: Vendor, caller: Caller, member_caller: Caller, wishing: str, now: datetime
-) -> None:
-    mine = _pair(caller, now, wishing, scope="personal")
+def test_what_only_its_author_sees_costs_others_no_call(vendor: Vendor, wishing: World) -> None:
+    mine = _pair(wishing, scope="personal")
     for _ in range(2):
-        judge_added(memory_id=mine.id, now=now)
-    third = judge_added(memory_id=mine.id, now=now)
-    stored(caller, now, f"{OLD} For all.", project=wishing)
-    theirs = stored(member_caller, now, f"{ADDS} For all.", project=wishing)
+        judged(wishing, mine)
+    third = judged(wishing, mine)
+    wishing.stored(f"{OLD} For all.")
+    theirs = wishing.theirs(f"{ADDS} For all.")
 
-    shown = judge_added(memory_id=theirs.id, now=now)
+    shown = judged(wishing, theirs)
     with tenancy.unit():
-        Memory.objects.filter(pk=theirs.id).update(author_user=caller.user_id)
-    spent = judge_added(memory_id=theirs.id, now=now)
+        Memory.objects.filter(pk=theirs.id).update(author_user=wishing.owner.user_id)
+    spent = judged(wishing, theirs)
 
     assert (third.get("calls"), shown["calls"], spent.get("calls")) == (None, 1, None)
     with tenancy.unit():
         sums = dict(Statistic.objects.filter(kind=JUDGED_ADDS).values_list("audience", "counts"))
         project_id = Memory.objects.get(pk=mine.id).project_id
-    assert sums == {caller.user_id: {"calls": 2}, project_id: {"calls": 1}}
+    assert sums == {wishing.owner.user_id: {"calls": 2}, project_id: {"calls": 1}}
 
 
 def test_a_job_of_another_organization_finds_nothing(
-    vendor: Vendor, caller: Caller, other_caller: Caller, wishing: str, now: datetime
+    vendor: Vendor, other_caller: Caller, wishing: World
 ) -> None:
-    added = _pair(caller, now, wishing)
+    added = _pair(wishing)
 
     with people.outside(), entered(other_caller):
-        result = judge_added(memory_id=added.id, now=now)
+        result = judged(wishing, added)
 
     assert (result, vendor.asked) == ({"gone": 1}, [])

@@ -1,7 +1,6 @@
 """Switching the embedding model: the old one answers until the other one knows everything."""
 
 from collections.abc import Callable
-from datetime import datetime
 from uuid import UUID
 
 import pytest
@@ -16,13 +15,10 @@ from memory.index import queries as index_queries
 from memory.index.actions import embedding, maintenance, model_switch
 from memory.index.models import EmbeddingModel, MemoryVector
 from memory.index.queries import Part
-from memory.intake.actions.revise import revise
 from memory.providers import registry
-from memory.records.actions import archive
 from memory.records.models import Memory
-from memory.search.actions import search
-from memory.search.request import SearchRequest
-from tests.support.memories import CARTS, PARSER, REDIS, stored
+from tests.support.memories import CARTS, PARSER, REDIS
+from tests.support.reviewed import World
 from tests.support.switching import active_key, do_jobs, make_active, spaces_of, true_vectors
 from tests.support.vendors import ONCE, installed
 
@@ -31,49 +27,52 @@ WORDS, TURNED = "hashing/words-384", "hashing/turned-384"
 NOBODY = "http://127.0.0.1:9"  # the port of discard
 LATER = "The nightly import stops at the first broken row of a supplier."
 
-pytestmark = pytest.mark.usefixtures("in_organization")
-
 
 @pytest.fixture
-def three(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> None:
+def three(world: World) -> World:
     """Three memories with vectors of the first model."""
     for content in (REDIS, CARTS, PARSER):
-        stored(caller, now, content)
+        world.stored(content)
+    return world
+
+
+def switch(world: World, key: str = TURNED) -> UUID | None:
+    """Begin a switch to the other model."""
+    return model_switch.switch(caller=world.owner, key=key)
 
 
 @pytest.fixture
-def switching(caller: Caller, three: None) -> None:
+def switching(three: World) -> World:
     """A switch to the other model that has begun, with three memories to embed."""
-    model_switch.switch(caller=caller, key=TURNED)
+    switch(three)
+    return three
 
 
-def dense(caller: Caller, now: datetime, query: str) -> float:
+def dense(world: World, query: str) -> float:
     """The cosine of the best hit of a search."""
-    request = SearchRequest(query=query, threshold=0.0)
-    hit = search(caller=caller, request=request, now=now).hits[0]
-    score: float = hit.explain["paths"]["dense"]["score"]
-    return score
+    hit = world.search(query, threshold=0.0).hits[0]
+    return float(hit.explain["paths"]["dense"]["score"])
 
 
 def test_the_old_model_answers_until_everything_is_embedded_then_the_other(
-    caller: Caller, switching: None, now: datetime
+    switching: World,
 ) -> None:
     assert active_key() == WORDS
-    assert dense(caller, now, REDIS) > OF_ITSELF
+    assert dense(switching, REDIS) > OF_ITSELF
 
     do_jobs()
 
     assert active_key() == TURNED
-    assert spaces_of(caller) == {WORDS: 3, TURNED: 3}
-    assert dense(caller, now, REDIS) > OF_ITSELF
+    assert spaces_of(switching.owner) == {WORDS: 3, TURNED: 3}
+    assert dense(switching, REDIS) > OF_ITSELF
     assert true_vectors() == 6
-    views = {view.key: view for view in index_queries.models(caller=caller).models}
+    views = {view.key: view for view in index_queries.models(caller=switching.owner).models}
     assert views[TURNED].overlap == 1.0  # of two others each finds both
     assert (views[WORDS].part, views[TURNED].part) == (Part.KEPT, Part.ACTIVE)
 
 
 def test_a_search_during_the_cut_over_compares_nothing_across_and_twice_leaves_words(
-    caller: Caller, three: None, now: datetime, monkeypatch: pytest.MonkeyPatch
+    three: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changes: list[str] = [TURNED]
     asked: list[str] = []
@@ -89,18 +88,18 @@ def test_a_search_during_the_cut_over_compares_nothing_across_and_twice_leaves_w
     monkeypatch.setattr(embedding, "embed_query", late)
     embedding.embed_beside(key=_space(TURNED), memory_ids=_ids())
 
-    assert dense(caller, now, CARTS) > OF_ITSELF
+    assert dense(three, CARTS) > OF_ITSELF
     assert asked == [WORDS, TURNED]
     changes[:] = [TURNED, WORDS]
 
-    answer = search(caller=caller, request=SearchRequest(query=CARTS), now=now)
+    answer = three.search(CARTS)
 
     assert answer.degraded == ("no_vectors",)
     assert answer.hits[0].memory.content == CARTS
 
 
 def test_a_memory_embedded_before_the_cut_over_is_stored_under_its_model_and_embedded_again(
-    caller: Caller, three: None, now: datetime, monkeypatch: pytest.MonkeyPatch
+    three: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inner = embedding.store_vector
 
@@ -110,26 +109,26 @@ def test_a_memory_embedded_before_the_cut_over_is_stored_under_its_model_and_emb
 
     monkeypatch.setattr(embedding, "store_vector", late)
 
-    stored(caller, now, LATER)
+    three.stored(LATER)
     do_jobs()
 
-    assert spaces_of(caller)[TURNED] == 1
+    assert spaces_of(three.owner)[TURNED] == 1
     assert true_vectors() == 5
 
 
 def test_what_is_written_meanwhile_is_embedded_before_the_cut_over(
-    caller: Caller, three: None, now: datetime, monkeypatch: pytest.MonkeyPatch
+    three: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(maintenance, "BATCHES", 1)
     monkeypatch.setattr(embedding, "BATCH", 2)
-    model_switch.switch(caller=caller, key=TURNED)
+    switch(three)
     do_jobs(1)
-    stored(caller, now, LATER)
+    three.stored(LATER)
 
     do_jobs()
 
     assert active_key() == TURNED
-    assert spaces_of(caller)[TURNED] == 4
+    assert spaces_of(three.owner)[TURNED] == 4
 
 
 @pytest.mark.django_db(transaction=True)
@@ -146,9 +145,9 @@ def test_the_cut_over_holds_off_writers_of_memories_and_vectors(in_organization:
 
 
 def test_a_memory_that_lacks_a_vector_at_the_last_moment_stops_the_cut_over(
-    caller: Caller, switching: None, now: datetime, monkeypatch: pytest.MonkeyPatch
+    switching: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    late = iter((lambda: stored(caller, now, LATER),))
+    late = iter((lambda: switching.stored(LATER),))
     inner = index_queries.hold_memories
 
     def hold() -> None:
@@ -160,47 +159,42 @@ def test_a_memory_that_lacks_a_vector_at_the_last_moment_stops_the_cut_over(
     do_jobs()
 
     assert active_key() == TURNED
-    assert spaces_of(caller)[TURNED] == 4
+    assert spaces_of(switching.owner)[TURNED] == 4
 
 
-def test_changed_texts_and_those_of_the_past_are_embedded_as_they_are_in_the_end(
-    caller: Caller, now: datetime
-) -> None:
-    changed, past = stored(caller, now), stored(caller, now, PARSER)
-    archive(caller=caller, memory_id=past.id, reason="", if_version=None, now=now)
-    model_switch.switch(caller=caller, key=TURNED)
+def test_changed_texts_and_those_of_the_past_are_embedded_as_they_end(world: World) -> None:
+    changed, past = world.stored(REDIS), world.stored(PARSER)
+    world.archive(past.id)
+    switch(world)
     embedding.embed_beside(key=TURNED, memory_ids=(changed.id,))
-    changes = {"content": CARTS}
-    revise(caller=caller, memory_id=changed.id, changes=changes, if_version=None, now=now)
+    world.say(changed, by=world.owner, content=CARTS)
 
     do_jobs()
 
     assert active_key() == TURNED
-    assert spaces_of(caller) == {WORDS: 2, TURNED: 2}
+    assert spaces_of(world.owner) == {WORDS: 2, TURNED: 2}
     assert true_vectors() == 4
 
 
-def test_the_way_back_is_open_until_the_vectors_are_dropped(
-    caller: Caller, switching: None, now: datetime
-) -> None:
+def test_the_way_back_is_open_until_the_vectors_are_dropped(switching: World) -> None:
     do_jobs()
-    stored(caller, now, LATER)
+    switching.stored(LATER)
     do_jobs()
 
-    assert model_switch.roll_back(caller=caller) == WORDS
+    assert model_switch.roll_back(caller=switching.owner) == WORDS
     do_jobs()
-    assert spaces_of(caller) == {WORDS: 4, TURNED: 4}  # with what came since
-    assert dense(caller, now, PARSER) > OF_ITSELF
-    model_switch.drop(caller=caller, key=TURNED)
+    assert spaces_of(switching.owner) == {WORDS: 4, TURNED: 4}  # with what came since
+    assert dense(switching, PARSER) > OF_ITSELF
+    model_switch.drop(caller=switching.owner, key=TURNED)
     do_jobs()
 
-    assert spaces_of(caller) == {WORDS: 4}
+    assert spaces_of(switching.owner) == {WORDS: 4}
     with pytest.raises(NotSwitchable, match="no earlier model"):
-        model_switch.roll_back(caller=caller)
+        model_switch.roll_back(caller=switching.owner)
 
 
 def test_the_installations_model_is_followed_where_nobody_chose_another(
-    caller: Caller, three: None, monkeypatch: pytest.MonkeyPatch
+    three: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(registry, "embedder", _instead(TURNED))
     assert model_switch.follow_installation()
@@ -215,29 +209,27 @@ def test_the_installations_model_is_followed_where_nobody_chose_another(
 
 
 def test_a_cancelled_switch_stops_and_is_not_begun_again_by_itself(
-    caller: Caller, switching: None, monkeypatch: pytest.MonkeyPatch
+    switching: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model_switch.cancel(caller=caller)
+    model_switch.cancel(caller=switching.owner)
     do_jobs()
 
     monkeypatch.setattr(registry, "embedder", _instead(TURNED))
     assert not model_switch.follow_installation()
-    assert spaces_of(caller) == {WORDS: 3, TURNED: 0}
+    assert spaces_of(switching.owner) == {WORDS: 3, TURNED: 0}
 
 
 def test_an_installation_that_names_no_known_model_searches_by_the_organizations_own(
-    caller: Caller, three: None, now: datetime, monkeypatch: pytest.MonkeyPatch
+    three: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embedding, "_last_seen", {})
     monkeypatch.setattr(registry, "embedder", _instead("nobody/knows"))
 
-    assert dense(caller, now, CARTS) > OF_ITSELF
+    assert dense(three, CARTS) > OF_ITSELF
     assert not model_switch.follow_installation()
 
 
-def test_a_model_that_cannot_take_over_is_refused_and_nothing_begins(
-    caller: Caller, three: None
-) -> None:
+def test_a_model_that_cannot_take_over_is_refused_and_nothing_begins(three: World) -> None:
     for key, refusal in (
         ("nobody/knows", InvalidInput),
         ("openai/x" + "x" * 200, InvalidInput),
@@ -246,21 +238,21 @@ def test_a_model_that_cannot_take_over_is_refused_and_nothing_begins(
         ("cohere/away", NotSwitchable),
     ):
         with installed(cohere_base_url=NOBODY, limits=ONCE), pytest.raises(refusal):
-            model_switch.switch(caller=caller, key=key)
+            switch(three, key)
 
-    assert spaces_of(caller) == {WORDS: 3}
+    assert spaces_of(three.owner) == {WORDS: 3}
     assert not Job.objects.filter(name=model_switch.SWITCH).exists()
 
 
-def test_only_one_switch_is_under_way_the_last_one_wanted(caller: Caller, three: None) -> None:
+def test_only_one_switch_is_under_way_the_last_one_wanted(three: World) -> None:
     with tenancy.unit():
         EmbeddingModel.objects.create(
             key="gone/model", dimensions=384, prefix_dimensions=384, filling=True
         )
 
-    assert model_switch.switch(caller=caller, key=TURNED) is not None
-    assert model_switch.switch(caller=caller, key=TURNED) is None
-    parts = {view.key: view.part for view in index_queries.models(caller=caller).models}
+    assert switch(three) is not None
+    assert switch(three) is None
+    parts = {view.key: view.part for view in index_queries.models(caller=three.owner).models}
 
     assert parts == {WORDS: Part.ACTIVE, TURNED: Part.FILLING, "gone/model": Part.LEFT}
 
@@ -281,25 +273,23 @@ def test_a_member_does_not_choose_the_model(member_caller: Caller) -> None:
 
 
 def test_an_unreachable_model_leaves_the_switch_waiting_with_its_reason_and_nothing_is_dropped(
-    caller: Caller, switching: None, monkeypatch: pytest.MonkeyPatch
+    switching: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def away(**_: object) -> object:
         raise EmbedderUnavailable(detail="It is away.", hint="Wait.")
 
     for key in (WORDS, TURNED):
         with pytest.raises(NotSwitchable, match="in use"):
-            model_switch.drop(caller=caller, key=key)
+            model_switch.drop(caller=switching.owner, key=key)
     monkeypatch.setattr(embedding, "embed_beside", away)
     do_jobs(1)
 
-    assert index_queries.models(caller=caller).waits_for == "It is away. Wait."
+    assert index_queries.models(caller=switching.owner).waits_for == "It is away. Wait."
     assert active_key() == WORDS
 
 
-def test_the_database_keeps_to_one_active_model_and_to_its_dimensions(
-    caller: Caller, now: datetime
-) -> None:
-    stored(caller, now)
+def test_the_database_keeps_to_one_active_model_and_to_its_dimensions(world: World) -> None:
+    world.stored(REDIS)
     vectors, spaces = MemoryVector.objects, EmbeddingModel.objects
     second = {"key": TURNED, "dimensions": 384, "prefix_dimensions": 384, "active": True}
     wrong: tuple[Callable[[], object], ...] = (

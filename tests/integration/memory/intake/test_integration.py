@@ -1,5 +1,6 @@
-"""What a new memory does to those that are there, at once or after a bulk call was embedded."""
+"""What a new memory does to those that are there, and who is told what became of it."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -9,14 +10,18 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Conflict as Changed
+from accounts.errors import InvalidInput, NotFound
 from accounts.models import Job
 from memory.index.models import MemoryVector
+from memory.intake import queries as intake_queries
+from memory.intake.actions import apply_decision as writer
 from memory.intake.actions import candidate
 from memory.intake.actions.apply_decision import ReplacementShare, hold, integrate_stored
 from memory.intake.actions.remember import Outcome, prepare, remember_all
 from memory.intake.actions.similar_memories import find_similar
 from memory.intake.integrate import LEAST_SHARE, Decision, decide
 from memory.intake.models import ActionLog
+from memory.intake.queries import ActionView
 from memory.records.models import Conflict, Memory, MemoryLink
 from memory.records.queries.views import MemoryView
 from memory.review.queries import conflicts
@@ -24,7 +29,7 @@ from memory.tasks import upkeep
 from memory.taxonomy import LinkKind
 from teams.actions import change_project
 from teams.models import AuditEntry, Change
-from tests.support.memories import PARSER, as_agent, new
+from tests.support.memories import PARSER, REDIS, as_agent, new
 from tests.support.reviewed import HOUR, World, row_of
 from tests.support.work import taken
 
@@ -247,3 +252,85 @@ def test_reworded_since_compared_is_not_replaced(world: World) -> None:
 
     with pytest.raises(Changed), tenancy.unit():
         hold(decision=decision)
+
+
+def _rows(caller: Caller, **given: str) -> list[ActionView]:
+    return list(intake_queries.page(caller=caller, after=None, limit=50, **given).items)
+
+
+def _counts(world: World, caller: Caller, project: str | None = None) -> dict[str, int]:
+    found = intake_queries.tallies(caller=caller, project=project, days=30, now=world.now)
+    return {f"{one.outcome} {one.gate}".strip(): one.count for one in found}
+
+
+def test_rows_tell_how_each_ended_newest_first_page_by_page_and_are_forgotten(
+    world: World,
+) -> None:
+    world.sent("short", at=world.now - timedelta(days=91))
+    memory = world.stored(REDIS)
+    world.sent(REDIS)
+    with pytest.raises(InvalidInput):
+        world.sent(REDIS, type="nonsense")
+
+    assert writer.forget_actions(now=world.now, days=90) == 1
+    rows = _rows(world.owner, project=world.store)
+    assert [(row.outcome, row.gate) for row in rows] == [
+        ("refused", "input"), ("confirmed", "exact_duplicate"), ("added", ""),
+    ]  # fmt: skip
+    assert [row.memory_id for row in rows] == [None, memory.id, memory.id]
+    assert [one.outcome for one in _rows(world.owner, gate="exact_duplicate")] == ["confirmed"]
+    first = intake_queries.page(caller=world.owner, after=None, limit=2)
+    last = intake_queries.page(caller=world.owner, after=first.next_place, limit=2)
+    assert ((*first.items, *last.items), last.next_place) == (tuple(rows), None)
+    with pytest.raises(NotFound):
+        _rows(world.owner, project="nowhere")
+
+
+def test_a_refused_candidate_is_known_to_its_sender_or_where_nobody_sent_it_to_all(
+    world: World,
+) -> None:
+    given = {"source": "agent_explicit"}
+    world.sent("short", as_agent(world.member), **given)
+    assert _counts(world, world.member, world.store) == {"refused length": 1}
+    assert _counts(world, world.owner, world.store) == {}
+
+    world.sent("short", replace(as_agent(world.owner), user_id=None, token_id=UUID(int=4)), **given)
+    assert _counts(world, world.owner, world.store) == {"refused length": 1}
+
+
+def test_others_count_nothing_of_what_is_personal_and_read_no_name_of_what_became_so(
+    world: World,
+) -> None:
+    world.stored(OTHER, scope="personal")
+    assert (_rows(world.member), _counts(world, world.member)) == ([], {})
+    assert _counts(world, world.owner, world.store) == {"added": 1}
+
+    memory = world.stored(REDIS)
+    with tenancy.unit():
+        mine = {"audience": world.owner.user_id, "scope": "personal"}
+        Memory.objects.filter(pk=memory.id).update(**mine)
+    assert [row.memory_id for row in _rows(world.member)] == [None]
+    assert _rows(world.owner)[0].memory_id == memory.id
+
+
+@pytest.mark.parametrize("is_queued", [False, True])
+def test_others_do_not_learn_that_a_personal_note_contradicts_their_project(
+    world: World, is_queued: bool
+) -> None:
+    world.stored(OLD, scope="personal")
+    if is_queued:
+        sent = (new(OTHER, project=world.store),)
+        (outcome,) = remember_all(caller=world.owner, new=sent, now=world.now)
+        upkeep.embed(taken(outcome.job_id))
+    else:
+        world.sent(OTHER)
+
+    (row,) = _rows(world.member)
+    assert (row.outcome, row.cause, row.other_id) == ("added", "", None)
+    assert _counts(world, world.member) == {"added": 1}
+    with tenancy.unit():
+        (mine,) = Conflict.objects.filter(cause="elsewhere")
+        assert mine.audience == world.owner.user_id
+        told = str(list(AuditEntry.objects.values_list("details", flat=True)))
+        assert "related" not in told
+        assert "contradicted" not in told

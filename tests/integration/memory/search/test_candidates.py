@@ -1,4 +1,4 @@
-"""Filters inside the paths of a search: the same as filtering everything afterwards, by hand."""
+"""What the paths of a search find: filters inside them, and what lies around files and names."""
 
 import re
 from datetime import datetime, timedelta
@@ -13,9 +13,12 @@ from hypothesis import strategies as st
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.records.filters import EITHER_END, ENDED, LIVE, States, parse, states_of
+from memory.records.models import MemoryLink
 from memory.search.fusion import FusedCandidate
 from tests.support import crowds
 from tests.support.crowds import Member
+from tests.support.memories import CARTS, PARSER, REDIS
+from tests.support.reviewed import World
 
 SIZE = 300
 ASKED = crowds.a_vector(1, 0, 0, 1, 0, 0, -1, 0)
@@ -176,3 +179,98 @@ def test_what_has_ended_is_found_and_ten_thousand_values_of_a_filter_are_taken(
     live = (one for one in members if is_in(one.states, LIVE))
     assert ids(near) == ids(said) == ended  # however much else fits better
     assert ids(found) == {one.id for one in live if "web/app.tsx" in one.files}
+
+
+Held = dict[str, UUID]
+
+OTHER = "Nightly exports wait for the warehouse lock and give up after ten minutes."
+
+
+@pytest.fixture
+def held(world: World) -> Held:
+    """Memories of a shared file, of a file alone, of a module, and of nothing."""
+    given = {
+        CARTS: ("src/shop/cart.py", "src/shop/common.py"),
+        REDIS: ("src/shop/common.py",),
+        PARSER: ("other/shop/cart.py",),
+    }
+    found = {text: world.stored(text, related_files=files).id for text, files in given.items()}
+    modules = world.stored(OTHER, related_modules=("Warehouse",))
+    return {**found, OTHER: modules.id}
+
+
+def around(
+    world: World, *near: str, by: Caller | None = None, **wanted: object
+) -> dict[UUID, float]:
+    """Return the score of each memory that the graph path reached."""
+    with tenancy.unit():
+        found = crowds.ask(caller=by or world.owner, near=near, **wanted)
+    return {one.memory_id: round(one.scores["graph"], 4) for one in found if "graph" in one.scores}
+
+
+def link(source: UUID, target: UUID, confidence: float = 1.0, kind: str = "related") -> None:
+    """Relate two memories."""
+    with tenancy.unit():
+        MemoryLink.objects.create(
+            source_id=source, target_id=target, kind=kind, confidence=confidence
+        )
+
+
+def test_a_file_is_known_by_any_end_of_its_path(world: World, held: Held) -> None:
+    for name in ("/home/ada/work/src/shop/cart.py", "SRC/shop/Cart.py", "cart.py"):
+        assert held[CARTS] in around(world, name), name
+    found = around(world, "src/shop/cart.py", "shop/cart.py")
+    assert found[held[CARTS]] > found[held[PARSER]] > 0
+    names = ("cart.py", "common.py", "warehouse")
+    assert len(around(world, *names)) == 4
+    assert len(around(world, *names, graph_limit=2)) == 2
+
+
+def test_a_file_that_many_hold_says_less_and_each_shared_one_adds(world: World, held: Held) -> None:
+    alone = around(world, "other/shop/cart.py")[held[PARSER]]
+    shared = around(world, "src/shop/common.py")[held[REDIS]]
+    both = around(world, "src/shop/cart.py", "src/shop/common.py")
+
+    assert alone == 1.0
+    assert shared == pytest.approx(1 / (1 + 0.6931), abs=1e-3)
+    assert both[held[CARTS]] > both[held[REDIS]]
+    assert set(around(world, "warehouse")) == {held[OTHER]}  # a module, by its name
+
+
+def test_what_is_linked_comes_along_for_less(world: World, held: Held) -> None:
+    link(held[PARSER], held[OTHER], confidence=0.8, kind="caused_by")
+    path, module = "other/shop/cart.py", "warehouse"
+
+    assert around(world, path) == {held[PARSER]: 1.0, held[OTHER]: 0.4}
+    assert around(world, path, kinds=("caused_by",)) == {held[PARSER]: 1.0, held[OTHER]: 0.6}
+    assert around(world, module) == {held[OTHER]: 0.5, held[PARSER]: 0.2}  # the other way round
+
+
+def test_a_link_reaches_nothing_that_filters_or_scopes_leave_out(world: World, held: Held) -> None:
+    own = world.stored("My own note on the carts of Ada.", scope="personal")
+    link(held[PARSER], own.id)
+    link(held[PARSER], held[OTHER])
+    name = "other/shop/cart.py"
+
+    assert set(around(world, name)) == {held[PARSER], held[OTHER], own.id}
+    assert set(around(world, name, by=world.member)) == {held[PARSER], held[OTHER]}
+    assert set(around(world, name, author="nobody")) == set()
+
+
+def test_how_many_others_hold_a_file_is_not_told(world: World, held: Held) -> None:
+    before = around(world, "other/shop/cart.py", by=world.member)
+    for number in range(3):
+        text = f"Deal {number} of Ada touches the cart and is nobody's business but hers."
+        files = ("other/shop/cart.py",)
+        world.stored(text, scope="personal", related_files=files)
+
+    assert around(world, "other/shop/cart.py", by=world.member) == before
+    assert around(world, "other/shop/cart.py") != before
+
+
+def test_what_is_linked_to_a_thing_that_is_named_comes_along(world: World, held: Held) -> None:
+    text = "AuthService keeps its tokens for an hour and then asks for new ones."
+    named = world.stored(text).id
+    link(named, held[OTHER])
+
+    assert around(world, named=("auth service",)) == {held[OTHER]: 0.5}

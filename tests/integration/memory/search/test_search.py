@@ -11,70 +11,54 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
 from memory.index.models import EmbeddingModel
-from memory.records.actions import archive
 from memory.records.models import Memory
-from memory.search.actions import STAGES, search
-from memory.search.request import SearchRequest
-from teams.actions import create_project
+from memory.search.actions import STAGES
 from teams.models import Project
-from tests.support.memories import CARTS, PARSER, REDIS, correct, stored
+from tests.support.memories import CARTS, PARSER, REDIS
+from tests.support.reviewed import World
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
-pytestmark = pytest.mark.usefixtures("in_organization")
-
 
 @pytest.fixture
-def project(caller: Caller, store: str, now: datetime) -> str:
+def known(world: World) -> World:
     """A project with three memories."""
     for content in (REDIS, CARTS, PARSER):
-        stored(caller, now, content, project=store)
-    return store
+        world.stored(content)
+    return world
 
 
-def _found(caller: Caller, now: datetime, query: str, **options: object) -> list[str]:
-    request = SearchRequest(query=query, **{"threshold": 0.0, **options})  # type: ignore[arg-type]
-    return [hit.memory.content for hit in search(caller=caller, request=request, now=now).hits]
+def _found(world: World, query: str, by: Caller | None = None, **wanted: Any) -> list[str]:
+    hits = world.search(query, by, **{"threshold": 0.0, **wanted}).hits
+    return [hit.memory.content for hit in hits]
 
 
-def test_words_of_a_memory_or_parts_of_its_names_rank_it_first(
-    caller: Caller, project: str, now: datetime
-) -> None:
+def test_words_of_a_memory_or_parts_of_its_names_rank_it_first(known: World) -> None:
     for query, first in {
         "redis unreachable token refresh": REDIS, "parse_invoice_lines": PARSER,
         "billing/parser.py": PARSER, "invoice lines": PARSER,
     }.items():  # fmt: skip
-        assert _found(caller, now, query)[0] == first, query
+        assert _found(known, query)[0] == first, query
 
 
-def test_what_fits_nothing_or_is_odd_is_answered_with_silence(
-    caller: Caller, project: str, now: datetime
-) -> None:
+def test_what_fits_nothing_or_is_odd_is_answered_with_silence(known: World) -> None:
     odd = (
-        "🙂🙂🙂",
-        "'; TRUNCATE x; --",
-        "a & b | !c <-> d",
-        "x" * 20_000,
-        "\u200b",
-        "%_%",
-        "the of",
-    )
+        "🙂🙂🙂", "'; TRUNCATE x; --", "a & b | !c <-> d", "x" * 20_000, "\u200b", "%_%", "the of",
+    )  # fmt: skip
     for query in ("zebra migration across the savannah", *odd):
-        answer = search(caller=caller, request=SearchRequest(query=query), now=now)
+        answer = known.search(query)
         assert answer.nothing_relevant, query
         assert answer.hits == (), query
 
 
-def test_a_project_sets_how_relevant_a_hit_must_be(
-    caller: Caller, project: str, now: datetime
-) -> None:
-    request = SearchRequest(query="redis token refresh", project=project)
-    usual = search(caller=caller, request=request, now=now)
+def test_a_project_sets_how_relevant_a_hit_must_be(known: World) -> None:
+    query, project = "redis token refresh", known.store
+    usual = known.search(query, project=project)
     with tenancy.unit():
         Project.objects.filter(slug=project).update(settings={"relevance_threshold": 1.0})
 
-    strict = search(caller=caller, request=request, now=now)
-    asked = search(caller=caller, request=replace(request, threshold=0.0), now=now)
+    strict = known.search(query, project=project)
+    asked = known.search(query, project=project, threshold=0.0)
 
     assert (usual.nothing_relevant, strict.nothing_relevant) == (False, True)
     assert asked.hits[0].memory.content == REDIS
@@ -82,53 +66,39 @@ def test_a_project_sets_how_relevant_a_hit_must_be(
     assert sum(usual.stages.values()) <= usual.took_ms + 0.01
 
 
-def test_vectors_of_another_model_are_not_compared_while_it_is_away(
-    caller: Caller, project: str, now: datetime
-) -> None:
+def test_vectors_of_another_model_are_not_compared_while_it_is_away(known: World) -> None:
     with tenancy.unit():
         EmbeddingModel.objects.update(key="gone/model")
 
-    answer = search(caller=caller, request=SearchRequest(query="advisory locks carts"), now=now)
+    answer = known.search("advisory locks carts")
 
     assert answer.degraded == ("no_vectors",)
     assert answer.hits[0].memory.content == CARTS
 
 
-def test_archived_memories_are_out_and_answer_as_of_then_and_a_corrected_one_is_replaced(
-    caller: Caller, project: str, now: datetime
-) -> None:
-    (hit, *_) = search(caller=caller, request=SearchRequest(query="locks carts"), now=now).hits
+def test_archived_ones_answer_as_of_then_and_a_corrected_one_is_replaced(known: World) -> None:
+    (hit, *_) = known.search("locks carts").hits
     fixed = "We chose Postgres row locks for merging carts after advisory locks leaked."
-    new = correct(
-        caller=caller,
-        memory_id=hit.memory.id,
-        content=fixed,
-        kind="outdated",
-        reason="",
-        now=now,
-    )
-    assert new.memory is not None
-    found = _found(caller, now, "locks carts")
+    new = known.put_right(hit.memory.id, fixed, known.owner)
+    found = _found(known, "locks carts")
     assert fixed in found
     assert CARTS not in found
-    later = now + timedelta(days=2)
+    then = replace(known, now=known.now + timedelta(days=2))
 
-    archive(caller=caller, memory_id=new.memory.id, reason="", if_version=None, now=later)
+    then.archive(new)
 
-    assert fixed not in _found(caller, later, "locks carts")
-    assert fixed in _found(caller, later, "locks carts", as_of=now + timedelta(days=1))
+    assert fixed not in _found(then, "locks carts")
+    assert fixed in _found(then, "locks carts", as_of=known.now + timedelta(days=1))
 
 
-def test_a_closed_project_is_silent_to_those_outside(
-    caller: Caller, member_caller: Caller, now: datetime
-) -> None:
-    create_project(caller=caller, slug="closed", name="Closed", open_to_all=False, now=now)
-    stored(caller, now, REDIS, project="closed")
+def test_a_closed_project_is_silent_to_those_outside(world: World) -> None:
+    world.make_project("closed", open_to_all=False)
+    world.stored(REDIS, project="closed")
 
-    assert _found(caller, now, "redis token refresh") == [REDIS]
-    assert _found(member_caller, now, "redis token refresh") == []
+    assert _found(world, "redis token refresh") == [REDIS]
+    assert _found(world, "redis token refresh", by=world.member) == []
     with pytest.raises(NotFound):
-        _found(member_caller, now, "redis", project="closed")
+        _found(world, "redis", project="closed", by=world.member)
 
 
 WRONG: tuple[tuple[dict[str, Any], str], ...] = (
@@ -151,10 +121,10 @@ WRONG: tuple[tuple[dict[str, Any], str], ...] = (
 )
 
 
-def test_a_wrong_question_names_its_field(caller: Caller, now: datetime) -> None:
+def test_a_wrong_question_names_its_field(world: World) -> None:
     for options, pointer in WRONG:
         with pytest.raises(InvalidInput) as refused:
-            search(caller=caller, request=SearchRequest(**{"query": "x", **options}), now=now)
+            world.search(**{"query": "x", **options})
         assert refused.value.errors[0].pointer == pointer
 
 
@@ -168,12 +138,12 @@ LOCK = "which database lock keeps carts apart"
 
 
 @pytest.fixture
-def turns(caller: Caller, store: str, now: datetime) -> tuple[UUID, ...]:
+def turns(world: World) -> tuple[UUID, ...]:
     """Four turns of one session, among memories of the same words."""
     for number in range(30):
-        stored(caller, now, f"Note {number}: the database of carts has {number} locks.")
+        world.stored(f"Note {number}: the database of carts has {number} locks.", project=None)
     ids = tuple(
-        stored(caller, now, said, type="episode", project=store, tags=tags).id
+        world.stored(said, type="episode", tags=tags).id
         for said, tags in zip(TURNS, ((), ("question",), (), ()), strict=True)
     )
     with tenancy.unit():
@@ -181,22 +151,22 @@ def turns(caller: Caller, store: str, now: datetime) -> tuple[UUID, ...]:
     return ids
 
 
-def test_the_turn_after_the_question_is_found_with_it_where_filters_and_scopes_allow(
-    caller: Caller, turns: tuple[UUID, ...], now: datetime
+def test_the_turn_after_the_question_is_found_with_it(
+    world: World, turns: tuple[UUID, ...]
 ) -> None:
     question, answer = TURNS[1:3]
-    found = _found(caller, now, LOCK)
+    found = _found(world, LOCK)
 
     assert found[0] == question
     assert answer in found[:5]
-    assert _found(caller, now, LOCK, tags=("question",)) == [question]
+    assert _found(world, LOCK, tags=("question",)) == [question]
     with tenancy.unit():
         row = Memory.objects.filter(pk=turns[2])
         seen = row.values("audience").get()
         row.update(audience=UUID(int=7))
-    assert answer not in _found(caller, now, LOCK)
+    assert answer not in _found(world, LOCK)
     with tenancy.unit():
         row.update(**seen)
-    assert answer in _found(caller, now, LOCK)
-    archive(caller=caller, memory_id=turns[2], reason="obsolete", if_version=None, now=now)
-    assert answer not in _found(caller, now, LOCK)
+    assert answer in _found(world, LOCK)
+    world.archive(turns[2])
+    assert answer not in _found(world, LOCK)

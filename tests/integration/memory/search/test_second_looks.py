@@ -2,8 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
-from datetime import datetime
 from io import StringIO
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -12,13 +10,11 @@ import pytest
 from django.core.management import call_command
 
 from accounts import tenancy
-from accounts.caller import Caller
 from memory.providers.guard import DEFAULT_EMBEDDER
 from memory.records.models import Memory
-from memory.search.actions import SearchAnswer, search
-from memory.search.request import SearchRequest
+from memory.search.actions import SearchAnswer
 from tests.support import models
-from tests.support.memories import stored
+from tests.support.reviewed import World
 from tests.support.vendor_server import Status, Vendor
 from tests.support.vendors import installed, reranking_vendor
 
@@ -31,8 +27,8 @@ TURNS = (
     "Ada: And how long do we wait for it?",
     "Ben: Two seconds, then the request is refused.",
 )
-REQUEST = SearchRequest(query="what happens to carts of one customer", threshold=0.0)
-ZEBRAS = replace(REQUEST, query="zebra in the savannah", hyde=True)
+QUERY = "what happens to carts of one customer"
+ZEBRAS = {"query": "zebra in the savannah", "hyde": True, "threshold": 0.0}
 FLOORS = {"recall@10": 0.75, "nDCG@10": 0.42}
 
 
@@ -51,31 +47,29 @@ def vendor() -> Iterator[Vendor]:
 
 
 @pytest.fixture
-def memories(caller: Caller, store: str, now: datetime) -> None:
+def memories(world: World) -> None:
     """Three memories of a project."""
     for content in (LOCKS, PRICES, RETRIES):
-        stored(caller, now, content, project=store)
+        world.stored(content)
 
 
 @pytest.fixture
-def turns(caller: Caller, store: str, now: datetime) -> tuple[UUID, ...]:
+def turns(world: World) -> tuple[UUID, ...]:
     """Four turns of a session and a note."""
-    note = stored(caller, now, LOCKS, project=store)
-    ids = tuple(stored(caller, now, said, type="episode", project=store).id for said in TURNS)
+    note = world.stored(LOCKS)
+    ids = tuple(world.stored(said, type="episode").id for said in TURNS)
     with tenancy.unit():
         Memory.objects.filter(pk__in=ids).update(session_id=uuid4())
     return (*ids, note.id)
 
 
-def asked(caller: Caller, now: datetime, rerank: str = "usual") -> SearchAnswer:
-    return search(caller=caller, request=replace(REQUEST, rerank=rerank), now=now)
+def asked(world: World, rerank: str = "usual", query: str = QUERY) -> SearchAnswer:
+    return world.search(query, threshold=0.0, rerank=rerank)
 
 
 @pytest.mark.usefixtures("memories", "local_reranker")
-def test_a_local_reranker_puts_the_hits_in_order_where_that_is_asked_for(
-    caller: Caller, now: datetime
-) -> None:
-    answer, usual = asked(caller, now, "on"), asked(caller, now)
+def test_a_local_reranker_puts_the_hits_in_order_where_that_is_asked_for(world: World) -> None:
+    answer, usual = asked(world, "on"), asked(world)
 
     first = answer.hits[0]
     assert (first.memory.content, answer.degraded) == (LOCKS, ())
@@ -85,27 +79,22 @@ def test_a_local_reranker_puts_the_hits_in_order_where_that_is_asked_for(
 
 
 @pytest.mark.usefixtures("memories")
-def test_a_vendors_reranker_reads_the_texts_but_for_a_name(
-    caller: Caller, now: datetime, vendor: Vendor
-) -> None:
-    name = replace(REQUEST, query="merge_carts in cart/merge.py", rerank="on")
-    search(caller=caller, request=name, now=now)
+def test_a_vendors_reranker_reads_the_texts_but_for_a_name(world: World, vendor: Vendor) -> None:
+    asked(world, "on", "merge_carts in cart/merge.py")
     assert vendor.asked == []
 
-    answer = asked(caller, now, "on")
+    answer = asked(world, "on")
 
     assert set(vendor.asked[0]["documents"]) == {LOCKS, PRICES, RETRIES}
     assert all(hit.explain["rerank"] for hit in answer.hits)
 
 
 @pytest.mark.usefixtures("memories")
-def test_a_reranker_that_fails_or_is_not_there_leaves_the_order_and_is_named(
-    caller: Caller, now: datetime, vendor: Vendor
-) -> None:
+def test_a_reranker_that_fails_or_is_not_there_is_named(world: World, vendor: Vendor) -> None:
     vendor.script.extend([Status(status=400)] * 3)
-    usual, failed = asked(caller, now), asked(caller, now, "on")
+    usual, failed = asked(world), asked(world, "on")
     with installed(reranker=""):
-        without = asked(caller, now, "on")
+        without = asked(world, "on")
 
     for answer in (failed, without):
         assert answer.degraded == ("no_reranker",)
@@ -114,43 +103,39 @@ def test_a_reranker_that_fails_or_is_not_there_leaves_the_order_and_is_named(
 
 
 @pytest.mark.usefixtures("memories")
-def test_a_made_up_memory_finds_what_the_question_does_not_say(
-    caller: Caller, now: datetime, vendor: Vendor
-) -> None:
+def test_a_made_up_memory_finds_what_is_not_said(world: World, vendor: Vendor) -> None:
     vendor.chat_content = json.dumps({"memory": "Webhooks are retried with growing pauses."})
 
-    answer = search(caller=caller, request=ZEBRAS, now=now)
+    answer = world.search(**ZEBRAS)
 
     assert answer.made_up == "Webhooks are retried with growing pauses."
     assert answer.hits[0].memory.content == RETRIES
     assert len(vendor.asked) == 1
     with installed():
-        without = search(caller=caller, request=ZEBRAS, now=now)
+        without = world.search(**ZEBRAS)
     assert (without.degraded, without.made_up) == (("no_model",), "")
 
 
 @pytest.mark.usefixtures("local_reranker")
-def test_turns_are_reranked_without_being_asked_and_none_into_sight(
-    caller: Caller, now: datetime, turns: tuple[UUID, ...]
+def test_turns_are_reranked_unasked_and_none_into_sight(
+    world: World, turns: tuple[UUID, ...]
 ) -> None:
-    usual, bare = asked(caller, now).hits, asked(caller, now, "none").hits
+    usual, bare = asked(world).hits, asked(world, "none").hits
 
     assert all(hit.explain["rerank"] for hit in usual)
     assert all(hit.explain["rerank"] is None for hit in bare)
     assert {hit.memory.id for hit in usual} == {hit.memory.id for hit in bare} == set(turns)
     with tenancy.unit():
         Memory.objects.filter(pk=turns[1]).update(audience=UUID(int=7))
-    assert turns[1] not in {hit.memory.id for hit in asked(caller, now).hits}
+    assert turns[1] not in {hit.memory.id for hit in asked(world).hits}
 
 
 @pytest.mark.usefixtures("turns")
-def test_no_vendor_is_sent_turns_unless_someone_asks(
-    caller: Caller, now: datetime, vendor: Vendor
-) -> None:
-    answer = asked(caller, now)
+def test_no_vendor_is_sent_turns_unless_someone_asks(world: World, vendor: Vendor) -> None:
+    answer = asked(world)
     sent = len(vendor.asked)
 
-    asked(caller, now, "on")
+    asked(world, "on")
 
     assert (sent, len(vendor.asked), answer.degraded) == (0, 1, ())
 

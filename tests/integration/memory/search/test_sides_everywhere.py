@@ -20,7 +20,7 @@ from memory.search.actions import search
 from memory.search.entity_profile import about
 from memory.search.lookups import Closeness, match, recall, similar, timeline
 from memory.search.request import Narrowing, SearchRequest
-from tests.support.memories import sent, stored
+from tests.support.reviewed import World
 
 OLD = "The checkout worker in `shop/checkout.py` retries a payment 3 times before it gives up."
 NEW = "The checkout worker in `shop/checkout.py` retries a payment 5 times before it gives up."
@@ -61,83 +61,70 @@ WAYS: dict[str, Way] = {
     },
 }
 TOOL: dict[str, dict[str, Any]] = {
-    "get": {},
-    "list_recent": {},
-    "find_similar": {},
-    "get_timeline": {},
+    **{name: {} for name in ("get", "list_recent", "find_similar", "get_timeline")},
     "about_file": {"path": FILE},
     "get_entity_info": {"name": FILE},
     "search": {"query": "retries a", "mode": "pattern"},
 }
 
-pytestmark = pytest.mark.usefixtures("in_organization")
-
 
 @pytest.fixture
-def like(caller: Caller, store: str, now: datetime) -> UUID:
+def like(world: World) -> UUID:
     """A third memory, that is like both and contradicts neither."""
-    return stored(caller, now, LIKE, project=store).id
+    return world.stored(LIKE).id
 
 
-def test_every_way_to_read_tells_the_other_side_and_its_conflict(
-    caller: Caller, member_caller: Caller, store: str, like: UUID, now: datetime
-) -> None:
-    older = stored(caller, now, OLD, project=store)
-    newer = sent(caller, now, NEW, project=store)
+def test_every_way_to_read_tells_the_other_side_and_its_conflict(world: World, like: UUID) -> None:
+    older = world.stored(OLD)
+    newer = world.sent(NEW)
     assert newer.memory is not None
 
     for way, read in WAYS.items():
-        (other,) = read(member_caller, older.id, like, now)[older.id]
+        (other,) = read(world.member, older.id, like, world.now)[older.id]
         told = (other.memory_id, other.content, other.conflict_id)
         assert told == (newer.memory.id, NEW, newer.conflict_id), way
 
 
-def test_no_way_to_read_hints_at_a_side_that_others_may_not_see(
-    caller: Caller, member_caller: Caller, store: str, like: UUID, now: datetime
-) -> None:
-    older = stored(caller, now, OLD, project=store)
-    mine = sent(caller, now, NEW, project=store, scope="personal")
+def test_no_way_to_read_hints_at_a_side_that_others_may_not_see(world: World, like: UUID) -> None:
+    older = world.stored(OLD)
+    mine = world.sent(NEW, scope="personal")
     assert mine.conflict_id is not None
 
     for way, read in WAYS.items():
-        assert not any(read(member_caller, older.id, like, now).values()), way
-        assert any(read(caller, older.id, like, now).values()), way
+        assert not any(read(world.member, older.id, like, world.now).values()), way
+        assert any(read(world.owner, older.id, like, world.now).values()), way
 
 
-def test_every_tool_tells_both(
-    agent: Caller, caller: Caller, store: str, like: UUID, now: datetime
-) -> None:
-    older = stored(caller, now, OLD, project=store)
-    newer = stored(caller, now, NEW, project=store)
+def test_every_tool_tells_both(world: World, agent: Caller, like: UUID) -> None:
+    older = world.stored(OLD)
+    newer = world.stored(NEW)
     ids = {"get": {"id": str(older.id)}, "find_similar": {"id": str(like)}}
 
     for name, given in TOOL.items():
-        found = _call(agent, now, name, **given, **ids.get(name, {}))
+        found = _call(agent, world.now, name, **given, **ids.get(name, {}))
         shown = [found["memory"]] if name == "get" else found["results"]
         (one,) = (memory for memory in shown if memory["id"] == older.id)
         assert [other["id"] for other in one["contradictions"]] == [newer.id], name
 
 
-def test_what_contradicts_nothing_or_was_settled_is_told_alone(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    older = stored(caller, now, OLD, project=store)
-    assert memories.get_together(caller=caller, memory_id=older.id, now=now)[1] == ()
-    assert not any(WAYS["search"](caller, older.id, older.id, now).values())
-    newer = sent(caller, now, NEW, project=store)
+def test_what_contradicts_nothing_or_was_settled_is_told_alone(world: World) -> None:
+    older = world.stored(OLD)
+    assert memories.get_together(caller=world.owner, memory_id=older.id, now=world.now)[1] == ()
+    assert not any(WAYS["search"](world.owner, older.id, older.id, world.now).values())
+    newer = world.sent(NEW)
     assert newer.memory is not None
     assert newer.conflict_id is not None
     settlement = Settlement(verdict=ConflictVerdict.KEEP_NEWER, reason="It was raised.")
-    settle(caller=caller, conflict_id=newer.conflict_id, settlement=settlement, now=now)
+    settle(caller=world.owner, conflict_id=newer.conflict_id, settlement=settlement, now=world.now)
 
     for one in (older.id, newer.memory.id):
-        assert memories.get_together(caller=caller, memory_id=one, now=now)[1] == ()
+        assert memories.get_together(caller=world.owner, memory_id=one, now=world.now)[1] == ()
 
 
 @pytest.fixture
-def pair(caller: Caller, store: str, now: datetime) -> set[str]:
+def pair(world: World) -> set[str]:
     """Two memories of the project that contradict each other."""
-    return {str(stored(caller, now, text, project=store).id) for text in (OLD, NEW)}
+    return {str(world.stored(text).id) for text in (OLD, NEW)}
 
 
 def _call(agent: Caller, now: datetime, name: str, /, **given: object) -> dict[str, Any]:
@@ -148,15 +135,16 @@ def _call(agent: Caller, now: datetime, name: str, /, **given: object) -> dict[s
 
 @pytest.mark.parametrize("tool", ["search", "check_conflicts"])
 def test_who_was_told_the_other_side_does_not_confirm_it(
-    agent: Caller, store: str, pair: set[str], now: datetime, tool: str
+    world: World, agent: Caller, pair: set[str], tool: str
 ) -> None:
     if tool == "search":
-        (hit,) = _call(agent, now, tool, query="payment retried", threshold=0.0, limit=1)["results"]
+        asked = {"query": "payment retried", "threshold": 0.0, "limit": 1}
+        (hit,) = _call(agent, world.now, tool, **asked)["results"]
         others = hit["contradictions"]
     else:
-        others = [one["older"] for one in _call(agent, now, tool)["conflicts"]]
+        others = [one["older"] for one in _call(agent, world.now, tool)["conflicts"]]
 
     for other in others:
-        again = sent(agent, now, other["content"], project=store, source="agent_explicit")
+        again = world.sent(other["content"], agent, source="agent_explicit")
         assert again.outcome == "known"
     assert others

@@ -1,7 +1,6 @@
 """Words of a question: misspelled, in another form or spelling, French, and how rare they are."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -9,15 +8,13 @@ import pytest
 from django.db import connection
 
 from accounts import tenancy
-from accounts.caller import Caller
 from memory.index import queries as index_queries
 from memory.index.models import Lexeme
 from memory.intake.actions.remember import remember_all
-from memory.search.actions import search
-from memory.search.request import SearchRequest
-from teams.actions import create_project
+from memory.search.fusion import FusedCandidate
 from tests.support.crowds import by_words
-from tests.support.memories import CARTS, PARSER, REDIS, new, stored
+from tests.support.memories import CARTS, PARSER, REDIS, new
+from tests.support.reviewed import World
 
 Known = dict[str, UUID]
 
@@ -36,13 +33,18 @@ READ = """
 
 
 @pytest.fixture
-def known(caller: Caller, store: str, now: datetime) -> Known:
+def known(world: World) -> Known:
     """English and French memories, their words counted."""
     texts = (REDIS, CARTS, PARSER, CACHE, CARDS)
-    found = {text: stored(caller, now, text, project=store).id for text in texts}
+    found = {text: world.stored(text).id for text in texts}
     with tenancy.unit():
         index_queries.refresh_lexicon()
     return found
+
+
+def found_by(world: World, text: str) -> dict[UUID, FusedCandidate]:
+    """Return what a text finds by its words."""
+    return by_words(caller=world.owner, text=text)
 
 
 NEAR = {
@@ -52,24 +54,20 @@ NEAR = {
 FAR = ("advi", "adivsroy", "xyzzy", "E4O4X", "catr", "cakes", "bdvisory")
 
 
-def test_one_letter_away_is_near_enough_but_in_short_words_and_those_with_digits(
-    caller: Caller, known: Known
-) -> None:
+def test_one_letter_away_is_near_but_in_short_words_and_digits(world: World, known: Known) -> None:
     for text, meant in NEAR.items():
-        assert known[meant] in by_words(caller=caller, text=text), text
+        assert known[meant] in found_by(world, text), text
     for text in FAR:
-        assert by_words(caller=caller, text=text) == {}, text
-    assert set(by_words(caller=caller, text="billing/parser.py")) == {known[PARSER]}
-    assert set(by_words(caller=caller, text="ECONNREFUSED")) == {known[REDIS]}
+        assert found_by(world, text) == {}, text
+    assert set(found_by(world, "billing/parser.py")) == {known[PARSER]}
+    assert set(found_by(world, "ECONNREFUSED")) == {known[REDIS]}
 
 
-def test_the_right_word_counts_for_more_also_among_very_many_strange_ones(
-    caller: Caller, known: Known
-) -> None:
+def test_the_right_word_counts_for_more_also_among_many(world: World, known: Known) -> None:
     strange = " ".join(f"qwert{'abcdefghij'[number % 10]}yuiop{number}" for number in range(500))
-    right = by_words(caller=caller, text="advisory locks")[known[CARTS]]
-    wrong = by_words(caller=caller, text="advisroy locks")[known[CARTS]]
-    among = by_words(caller=caller, text=f"{strange} advisory")[known[CARTS]]
+    right = found_by(world, "advisory locks")[known[CARTS]]
+    wrong = found_by(world, "advisroy locks")[known[CARTS]]
+    among = found_by(world, f"{strange} advisory")[known[CARTS]]
 
     assert right.scores["keyword"] > wrong.scores["keyword"]
     assert right.matched == pytest.approx(1.0)
@@ -77,27 +75,23 @@ def test_the_right_word_counts_for_more_also_among_very_many_strange_ones(
     assert among.scores["keyword"] > 0
 
 
-def test_a_known_word_is_never_read_as_another_and_a_new_one_found_as_it_is(
-    caller: Caller, known: Known, store: str, now: datetime
-) -> None:
-    other = stored(caller, now, "The advisors meet on Mondays about the budget.", project=store).id
+def test_a_known_word_or_a_new_one_is_not_read_as_another(world: World, known: Known) -> None:
+    other = world.stored("The advisors meet on Mondays about the budget.").id
     with tenancy.unit():
         index_queries.refresh_lexicon()
-    fresh = stored(caller, now, "Advisary is the name of the new billing vendor.", project=store).id
+    fresh = world.stored("Advisary is the name of the new billing vendor.").id
 
-    found = by_words(caller=caller, text="advisary")  # not counted yet
+    found = found_by(world, "advisary")  # not counted yet
 
-    assert set(by_words(caller=caller, text="advisory")) == {known[CARTS]}
-    assert set(by_words(caller=caller, text="advisor")) == {other}
+    assert set(found_by(world, "advisory")) == {known[CARTS]}
+    assert set(found_by(world, "advisor")) == {other}
     assert found[fresh].scores["keyword"] > found[known[CARTS]].scores["keyword"]
 
 
 @pytest.mark.usefixtures("tables_of_its_own")  # Postgres knows how full the shared ones once were
-def test_few_of_many_words_are_read_before_anything_is_known_of_them(
-    caller: Caller, known: Known
-) -> None:
+def test_few_of_many_words_are_read_before_they_are_known(world: World, known: Known) -> None:
     many = (
-        Lexeme(word=f"word{number}", audience=caller.organization_id, documents=1)
+        Lexeme(word=f"word{number}", audience=world.owner.organization_id, documents=1)
         for number in range(5_000)
     )
 
@@ -105,7 +99,7 @@ def test_few_of_many_words_are_read_before_anything_is_known_of_them(
         Lexeme.objects.bulk_create(many)
         cursor.execute(READ)
         before = cursor.fetchone()[0]
-        assert by_words(caller=caller, text="advisroy")
+        assert found_by(world, "advisroy")
         cursor.execute(READ)
 
         assert cursor.fetchone()[0] - before < 1_000
@@ -131,83 +125,76 @@ def test_small_words_tell_french(in_organization: object) -> None:
             assert cursor.fetchone() == (is_french,), text
 
 
-def test_french_words_are_found_in_other_forms_and_technical_ones_across_languages(
-    caller: Caller, known: Known
-) -> None:
+def test_french_words_are_found_in_other_forms(world: World, known: Known) -> None:
     for text, meant in FORMS.items():
-        found = by_words(caller=caller, text=text)
+        found = found_by(world, text)
         first = max(found.values(), key=lambda one: one.scores["keyword"])
         assert first.memory_id == known[meant], text
-    whole = by_words(caller=caller, text="les jeton conservé dans la base")
+    whole = found_by(world, "les jeton conservé dans la base")
     assert whole[known[CACHE]].matched == pytest.approx(1.0)
-    assert known[CACHE] in by_words(caller=caller, text="is the redis cache flushed")
-    assert known[CARTS] in by_words(
-        caller=caller, text="pourquoi des verrous advisory dans postgres"
-    )
-    same = by_words(caller=caller, text="les numéros de carte sont stockés")  # stem of `carts` too
+    assert known[CACHE] in found_by(world, "is the redis cache flushed")
+    assert known[CARTS] in found_by(world, "pourquoi des verrous advisory dans postgres")
+    same = found_by(world, "les numéros de carte sont stockés")  # stem of `carts` too
     assert same[known[CARDS]].scores["keyword"] > 5 * same[known[CARTS]].scores["keyword"]
 
 
-def signs(caller: Caller, question: str, now: datetime) -> dict[UUID, Mapping[str, Any]]:
+def signs(world: World, question: str) -> dict[UUID, Mapping[str, Any]]:
     """Return the signs of relevance of every candidate."""
-    request = SearchRequest(query=question, threshold=0.0)
-    hits = search(caller=caller, request=request, now=now).hits
+    hits = world.search(question, threshold=0.0).hits
     return {hit.memory.id: hit.explain["relevance"]["signs"] for hit in hits}
 
 
-def test_another_spelling_or_name_of_a_thing_is_neither_missing_nor_unmatched(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    memory = stored(caller, now, TOKENS, project=store)
-    other = stored(caller, now, EXPORTS, project=store)
+def test_another_spelling_or_name_of_a_thing_is_neither_missing_nor_unmatched(world: World) -> None:
+    memory = world.stored(TOKENS)
+    other = world.stored(EXPORTS)
 
     for written in ("auth_service", "`auth-service`", "authService", "AuthService"):
-        found = signs(caller, f"{written} tokens, exports", now)
+        found = signs(world, f"{written} tokens, exports")
         assert (found[memory.id]["missing"], found[other.id]["missing"]) == (0.0, 1.0), written
     for written in ("kubernetes", "Kube", "k8s"):
-        found = signs(caller, f"{written} tokens", now)
+        found = signs(world, f"{written} tokens")
         assert found[memory.id]["matched"] == pytest.approx(1.0), written
-    unknown = signs(caller, "terraform tokens of token_store", now)[memory.id]
+    unknown = signs(world, "terraform tokens of token_store")[memory.id]
     assert unknown["matched"] < 0.5
     assert unknown["missing"] == 1.0
 
 
-def fill(caller: Caller, now: datetime, project: str, texts: tuple[str, ...]) -> tuple[UUID, ...]:
+def fill(world: World, project: str, texts: tuple[str, ...]) -> tuple[UUID, ...]:
     """Store texts in a project of their own, and return their ids."""
-    create_project(caller=caller, slug=project, name=project, now=now)
+    world.make_project(project)
     told = tuple(new(text, project=project) for text in texts)
-    outcomes = remember_all(caller=caller, new=told, now=now)
+    outcomes = remember_all(caller=world.owner, new=told, now=world.now)
     assert all(one.memory is not None for one in outcomes)
     return tuple(one.memory.id for one in outcomes if one.memory)
 
 
 @pytest.fixture
-def kiosk(caller: Caller, now: datetime) -> UUID:
+def kiosk(world: World) -> UUID:
     """The only turn about a kiosk, of a project in which most begin with one name."""
     others = tuple(
         f"Caroline: the {number}. chapter of the manual is on its way to you."
         for number in range(TURNS)
     )
-    first, *_ = fill(caller, now, "talks", ("Mel: the kiosk opens at nine on Sundays.", *others))
+    first, *_ = fill(world, "talks", ("Mel: the kiosk opens at nine on Sundays.", *others))
     doors = tuple(f"Door {number} of the kiosk has a lock of its own." for number in range(KIOSKS))
-    fill(caller, now, "kiosks", doors)
+    fill(world, "kiosks", doors)
     with tenancy.unit():
         index_queries.refresh_lexicon()
     return first
 
 
-def best(caller: Caller, now: datetime, project: str | None) -> UUID:
+def best(world: World, project: str | None) -> UUID:
     """Return what words alone find first."""
-    request = SearchRequest(query=QUESTION, mode="keyword", threshold=0.0, project=project)
-    return search(caller=caller, request=request, now=now).hits[0].memory.id
+    wanted = {"mode": "keyword", "threshold": 0.0, "project": project}
+    return world.search(QUESTION, **wanted).hits[0].memory.id
 
 
-def test_a_word_is_as_rare_as_in_a_project_or_of_a_young_one_as_what_may_be_seen(
-    caller: Caller, now: datetime, kiosk: UUID
+def test_a_word_is_as_rare_as_in_its_project_unless_that_is_young(
+    world: World, kiosk: UUID
 ) -> None:
     texts = ("Caroline keeps the plan of the market.", "The kiosk keeps a plan of the market.")
-    caroline, _ = fill(caller, now, "new", texts)  # not counted yet
+    caroline, _ = fill(world, "new", texts)  # not counted yet
 
-    assert best(caller, now, "talks") == kiosk
-    assert best(caller, now, None) != kiosk
-    assert best(caller, now, "new") == caroline
+    assert best(world, "talks") == kiosk
+    assert best(world, None) != kiosk
+    assert best(world, "new") == caroline

@@ -1,5 +1,6 @@
-"""Memories are sorted into topics at night, and join them between two nights."""
+"""Memories are sorted into topics at night, which narrow searches and are told of a question."""
 
+from dataclasses import replace
 from datetime import datetime
 from io import StringIO
 from typing import Any
@@ -8,13 +9,22 @@ from uuid import UUID
 import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
+from pgvector import HalfVector
 
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.models import Job
 from memory.intake.actions.revise import revise
+from memory.records import filters
 from memory.records.actions import archive, restore
+from memory.records.filters import Filters
+from memory.records.queries import memories
+from memory.search.actions import SearchAnswer
+from memory.search.lookups import match
+from memory.search.request import Narrowing
 from memory.topics import actions as topics_actions
+from memory.topics import queries as topics_queries
 from memory.topics.actions import Sorted, sort_topics
 from memory.topics.clustering import Member
 from memory.topics.clustering import Topic as Sortable
@@ -22,6 +32,7 @@ from memory.topics.models import Topic, TopicMember
 from memory.topics.queries import places, write
 from tests.support import people
 from tests.support.memories import stored
+from tests.support.reviewed import World
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 
@@ -214,3 +225,93 @@ def test_the_command_tells_how_far_it_is_and_refuses_an_unknown_organization(
         "acme: 4 of 4 memories",
         "acme: 1 topics of 4 memories in 1 places",
     ]
+
+
+def asked(world: World, query: str, **given: Any) -> SearchAnswer:
+    return world.search(query, threshold=0, limit=20, **given)
+
+
+def ids(answer: SearchAnswer) -> set[UUID]:
+    return {hit.memory.id for hit in answer.hits}
+
+
+def carts_topic(world: World, by: Caller | None = None) -> topics_queries.TopicView:
+    found = topics_queries.topics(caller=by or world.owner, project=None, after=None, limit=9).items
+    return next(one for one in found if "merge" in one.words)
+
+
+def test_a_search_that_is_near_no_topic_reads_none(world: World) -> None:
+    world.stored(CARTS[0])
+    sent: list[str] = []
+
+    def keep(execute: Any, sql: Any, params: Any, many: bool, context: Any) -> Any:
+        sent.append(str(sql))
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(keep):
+        answer = asked(world, "proxy of carts")
+
+    assert answer.topic is None
+    assert any("t.reach" in sql for sql in sent)  # which one is nearest was asked
+    assert not any("t.sorted_at" in sql for sql in sent)
+
+
+def test_a_search_keeps_to_a_topic(world: World, told: dict[str, UUID]) -> None:
+    topic = carts_topic(world)
+    nowhere = "00000000-0000-4000-8000-000000000000"
+
+    for ref in (str(topic.id), topic.label, "MERGE"):
+        found = asked(world, "proxy of carts", topics=(ref,))
+        assert ids(found) == {told[text] for text in CARTS}, ref
+    for ref in ("nothing", "merge proxy", nowhere):
+        assert ids(asked(world, "proxy of carts", topics=(ref,))) == set(), ref
+    both = asked(world, "carts", topics=("merge",), files=("deploy/run.sh",))
+    assert ids(both) == set()
+    narrowing = Narrowing(topics=("proxy",), limit=20)
+    matched = match(caller=world.owner, pattern="the", narrowing=narrowing, now=world.now)
+    assert {one.id for one, _ in matched.items} <= {told[text] for text in DEPLOYS}
+    assert matched.items
+
+
+def test_a_list_keeps_to_a_topic(world: World, told: dict[str, UUID]) -> None:
+    asked = filters.parse(text='topic:"merge" is:active')
+
+    page = memories.page(caller=world.owner, filters=asked, cursor=None, limit=20, now=world.now)
+
+    assert {one.id for one in page.items} == {told[text] for text in CARTS}
+    assert memories.count(caller=world.owner, filters=replace(asked, topics=("nothing",))) == 0
+    boxed = filters.parse(text='topic:"cart · merge" redis')
+    assert boxed == Filters(topics=("cart · merge",), text="redis")
+    assert filters.render(filters=boxed) == 'topic:"cart · merge" redis'
+
+
+def test_a_search_tells_the_topic_of_the_question(world: World, told: dict[str, UUID]) -> None:
+    near = asked(world, f"Files: shop/carts.py {CARTS[0]} {CARTS[1]}").topic
+    far = asked(world, "Whales sing at night below the frozen harbor.").topic
+
+    assert near is not None
+    assert near.topic == carts_topic(world, by=world.member)
+    assert near.closeness > 0
+    assert far is None
+
+
+def test_centers_of_another_model_compare_with_none(world: World, told: dict[str, UUID]) -> None:
+    with tenancy.unit():
+        Topic.objects.update(center=HalfVector([1.0] * 16), model=None, reach=0.0)
+
+    answer = asked(world, "proxy of carts")
+    new = world.stored(LATER)
+
+    assert answer.topic is None
+    assert ids(answer) == set(told.values())
+    assert topic_of(new.id) is None
+
+
+def test_topics_of_hits_weigh_what_the_profile_says(world: World, told: dict[str, UUID]) -> None:
+    for profile in ("plain", "topical"):
+        best = asked(world, "advisory lock of Postgres", profile=profile).hits[0]
+        shown = best.explain["paths"]["communities"]
+        assert shown["score"] > 0
+        assert (shown["weight"] > 0, shown["value"] > 0) == (profile == "topical",) * 2
+    found = asked(world, "merge of carts", profile="topical", files=("deploy/run.sh",))
+    assert ids(found) <= {told[text] for text in DEPLOYS}

@@ -1,15 +1,24 @@
-"""Names in texts: which spans are found, which spellings are one, and names said to be one."""
+"""Names in texts: which spans are found, which spellings are one, and which names are close."""
 
+import csv
 import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.entities import names, queries
+from memory.entities import accurate, close_names, names, queries
 from memory.entities import rules as entities_rules
+from memory.entities.accurate import ENOUGH, SOFTWARE
+from memory.entities.close_names import MOST_ALIKE, Known, Reason
+from memory.entities.names import Name
 from memory.entities.rules import ALIASES, CANONICAL, EntityKind, EntitySpan, EntityType
+from memory.providers.contracts import ReadSpan
+from tests import support
 
 
 def _found(text: str) -> list[tuple[str, str]]:
@@ -178,3 +187,221 @@ def test_groups_do_not_ask_for_the_order_of_pairs(
 
     backwards = queries.groups(pairs=list(reversed(pairs)))
     assert shape(queries.groups(pairs=pairs)) == shape(backwards)
+
+
+def marked(text: str, **marks: str) -> tuple[tuple[str, str, str], ...]:
+    """Return type, key and spelling of the names in a text, of which a reader marks these words."""
+    spans = tuple(
+        ReadSpan(label=label, start=text.index(words), end=text.index(words) + len(words))
+        for label, words in marks.items()
+    )
+    found = accurate.names_of(prose=text, read=spans)
+    return tuple((one.type.value, one.key, one.written) for one in found)
+
+
+@pytest.mark.parametrize(
+    ("label", "words", "found"),
+    [
+        ("PERSON", "Priya Raman", ("person", "priya raman", "Priya Raman")),
+        ("PERSON", "Liam O'Connor", ("person", "liam o connor", "Liam O'Connor")),
+        ("PERSON", "Wayne Medical", ("organization", "wayne medical", "Wayne Medical")),
+        ("PERSON", "Ruby Chen", ("person", "ruby chen", "Ruby Chen")),
+        ("ORG", "the Bank of Norway", ("organization", "bank of norway", "Bank of Norway")),
+        ("ORG", "Globex's", ("organization", "globex", "Globex")),
+        ("GPE", "Zürich", ("location", "zürich", "Zürich")),
+        ("LOC", "Lake Geneva", ("location", "lake geneva", "Lake Geneva")),
+        ("DATE", "June 2026", ("other", "june 2026", "June 2026")),
+        ("DATE", "Q3 2026", ("other", "q3 2026", "Q3 2026")),
+    ],
+)  # fmt: skip
+def test_a_mark_that_looks_like_a_name_is_one(
+    label: str, words: str, found: tuple[str, str, str]
+) -> None:
+    assert marked(f"It was {words} again, as always", **{label: words}) == (found,)
+
+
+@pytest.mark.parametrize(
+    ("label", "words"),
+    [
+        ("PERSON", "flake8"), ("PERSON", "Redis"), ("PERSON", "Jenkins"), ("ORG", "Vue 3"),
+        ("GPE", "Cypress"), ("PERSON", "Spring Boot"), ("ORG", "API"), ("ORG", "TLS"),
+        ("ORG", "the YAML"), ("PERSON", "eu-west-1"), ("GPE", "node_modules"), ("PERSON", "retry"),
+        ("ORG", "Redis Cluster"), ("DATE", "yesterday"), ("DATE", "two weeks"), ("DATE", "2024"),
+        ("DATE", "MySQL 8 to PostgreSQL 16"), ("CARDINAL", "Twelve"), ("PRODUCT", "Globex"),
+        ("ORG", "A B C D E F"), ("PERSON", ""),
+        ("ORG", "ETag"), ("ORG", "MiB"), ("PERSON", "JSON Schema"), ("PERSON", "Swagger UI"),
+        ("ORG", "Settings"), ("PERSON", "Formulas"), ("GPE", "Tokens"), ("ORG", "Markdown"),
+    ],
+)  # fmt: skip
+def test_other_marks_are_not_believed(label: str, words: str) -> None:
+    assert marked(f"It was {words} again, as always", **{label: words}) == ()
+
+
+def test_what_the_patterns_found_wins_and_is_not_told_twice() -> None:
+    text = "Mail ops@example.com, then look at AuthService with @maria and Maria."
+
+    assert marked(text, PERSON="AuthService", ORG="example", GPE="Maria") == (
+        ("location", "maria", "Maria"),
+    )
+    assert marked("Ask @Maria, or Maria herself", PERSON="Maria") == ()
+    text = "Acme Corp pays; Acme Corp. does; Teach it."
+    spans = (
+        ReadSpan(label="ORG", start=0, end=9),
+        ReadSpan(label="ORG", start=16, end=26),
+        ReadSpan(label="ORG", start=33, end=38, is_everyday=True),  # a word of the dictionary
+    )
+    assert [one.written for one in accurate.names_of(prose=text, read=spans)] == ["Acme Corp"]
+    assert not SOFTWARE & set(CANONICAL)
+    assert all(name == name.casefold() for name in SOFTWARE)
+
+
+def test_blocks_of_code_are_not_read() -> None:
+    content = "Ask Priya.\n```\nPERSON = 'Marco'\n```\nOr Lena.\n~~~\nOmar"
+
+    prose = accurate.prose_of(content=content)
+
+    assert len(prose) == len(content)
+    assert "Priya" in prose
+    assert "Lena" in prose
+    assert "Marco" not in prose
+    assert "Omar" not in prose
+
+
+def test_a_text_with_two_names_waits_for_no_reader() -> None:
+    one = names.names_in(content="AuthService is slow.")
+    two = names.names_in(content="AuthService asks k8s.")
+
+    assert accurate.enriched_by(named=()) == 0
+    assert accurate.enriched_by(named=one) == 0
+    assert accurate.enriched_by(named=two) == ENOUGH
+
+
+@given(
+    st.text(max_size=80),
+    st.lists(
+        st.tuples(st.sampled_from(sorted(accurate.KINDS)), st.integers(0, 90), st.integers(0, 90)),
+        max_size=6,
+    ),
+)
+def test_whatever_is_marked_gives_names_that_may_be_stored(
+    text: str, marks: list[tuple[str, int, int]]
+) -> None:
+    prose = accurate.prose_of(content=text)
+    spans = [ReadSpan(label=label, start=start, end=end) for label, start, end in marks]
+
+    found = accurate.names_of(prose=prose, read=spans)
+
+    assert all(isinstance(one, Name) and one.key and one.written for one in found)
+    assert len({(one.type, one.key) for one in found}) == len(found)
+    assert all(len(one.key) <= names.LONGEST >= len(one.written) for one in found)
+
+
+FILE = Path(support.__file__).with_name("close_names.tsv")
+LEAST_PRECISION = 0.95
+LEAST_RECALL = 0.75
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labelled:
+    """Two names as somebody wrote them down, and whether they are one thing."""
+
+    first: Known
+    second: Known
+    same: bool
+
+    @property
+    def held(self) -> bool:
+        """Whether nothing was fitted on it."""
+        text = f"{self.first.type} {self.first.key} {self.second.key} {len(self.first.beside)}"
+        return hashlib.sha256(text.encode()).digest()[0] % 2 == 1
+
+
+def _labelled() -> tuple[Labelled, ...]:
+    with FILE.open(encoding="utf-8", newline="") as file:
+        rows = tuple(csv.DictReader(file, delimiter="\t"))
+    return tuple(
+        Labelled(
+            first=_known(row["first"], row["type"], int(row["beside"])),
+            second=_known(row["second"], row["type"], int(row["beside"])),
+            same=row["same"] == "1",
+        )
+        for row in rows
+    )
+
+
+def _known(key: str, type: str = "system", beside: int = 0) -> Known:
+    names = frozenset(f"thing {number}" for number in range(beside))
+    return Known(type=EntityType(type), key=key, beside=names)
+
+
+def _compared(first: str, second: str, type: str = "system", beside: int = 0) -> Reason | None:
+    return close_names.compare(
+        first=_known(first, type, beside), second=_known(second, type, beside)
+    )
+
+
+@pytest.mark.parametrize("held", [False, True], ids=["train", "held"])
+def test_pairs_that_people_labelled(held: bool, figure: Callable[[str], None]) -> None:
+    every = [one for one in _labelled() if one.held is held]
+    said = [one for one in every if close_names.compare(first=one.first, second=one.second)]
+
+    right = sum(one.same for one in said)
+    precision, recall = right / len(said), right / sum(one.same for one in every)
+
+    part = "held out" if held else "train"
+    figure(f"{part}: {len(every)} pairs, precision {precision:.2f}, recall {recall:.2f}")
+    assert precision >= LEAST_PRECISION
+    assert recall >= LEAST_RECALL
+
+
+def test_what_is_certain_is_never_wrong() -> None:
+    sure = [
+        one.same
+        for one in _labelled()
+        if close_names.compare(first=one.first, second=one.second) is Reason.JOINED
+    ]
+
+    assert len(sure) >= 10
+    assert all(sure)
+    project = _known("authgate", "project")  # things of two kinds are never one
+    assert close_names.compare(first=_known("auth gate"), second=project) is None
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "type", "beside", "reason"),
+    [
+        ("auth gate", "authgate", "system", 0, Reason.JOINED),
+        ("connection broker", "conection broker", "system", 0, Reason.MISSPELLED),
+        ("receiver", "reciever", "system", 0, Reason.MISSPELLED),
+        ("adapter", "adaptor", "system", 0, Reason.MISSPELLED),
+        ("a lovelace", "ada lovelace", "person", 0, Reason.INITIAL),
+        ("globex", "globex corp", "organization", 0, Reason.LONGER),
+        ("checkout", "checkout service", "system", 2, Reason.LONGER),
+        ("checkout", "checkout service", "system", 1, None),
+        ("upload worker", "unload worker", "system", 9, None),
+        ("billing 1", "billing 2", "system", 9, None),
+        ("my sql", "mssql", "system", 9, None),
+        ("2026-01-02", "2026-01-03", "other", 9, None),
+        ("a@x.test", "b@x.test", "email", 9, None),
+    ],
+)
+def test_reasons(first: str, second: str, type: str, beside: int, reason: Reason | None) -> None:
+    assert _compared(first, second, type, beside) is reason
+
+
+@given(
+    first=st.text(alphabet="abcdefgh 1/", min_size=1, max_size=16),
+    second=st.text(alphabet="abcdefgh 1/", min_size=1, max_size=16),
+)
+def test_order_does_not_matter(first: str, second: str) -> None:
+    assert _compared(first, second) is _compared(second, first)
+
+
+def test_sure_pairs_are_found_among_many() -> None:
+    names = [_known(f"thing{number:04} of many") for number in range(3_000)]
+    mine = [_known("auth gate"), _known("conection broker"), _known("connection broker")]
+
+    found = close_names.sure_pairs(names=(*mine, _known("authgate"), *names))
+
+    assert found == ((_known("auth gate").name, _known("authgate").name),)
+    assert len(names) > MOST_ALIKE

@@ -1,0 +1,177 @@
+"""What statements assert, are for, against and about, and where two differ."""
+
+from cProfile import Profile
+from pstats import Stats
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.records import assertions, statement_clauses
+from memory.records.assertions import Difference
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("Use tabs in Makefiles.", "Never use tabs in Makefiles.", Difference.POLARITY),
+        ("The cache is enabled in tests.", "The cache is disabled in tests.", Difference.POLARITY),
+        ("The cache isn't shared.", "The cache is shared.", Difference.POLARITY),
+        ("Requests time out after 30 s.", "Requests time out after 60 s.", Difference.VALUE),
+        ("We run Postgres 16 here.", "We run Postgres 18 here.", Difference.VALUE),
+        ("The flag is `--fast` in CI.", "The flag is `--slow` in CI.", Difference.VALUE),
+        ("The API keeps data in MySQL.", "The API keeps data in SQLite.", Difference.VALUE),
+        ("Use tabs in Makefiles.", "In Makefiles, use tabs.", Difference.NONE),
+        ("Requests time out after 30 s.", "Requests time out after 30s.", Difference.NONE),
+        ("It times out after 30 s.", "It times out after 30 s, in 2 regions.", Difference.NONE),
+        ("Use Postgres 16.", "Use Postgres 18 now.", Difference.VALUE),
+        ("The Redis pod uses port 63.", "The Mongo pod uses port 27.", Difference.NONE),
+        ("Deploy the Billing app on Monday.", "Deploy the Auth app on Monday.", Difference.NONE),
+        ("The build takes 3 minutes.", "Never push 5 tags at once.", Difference.NONE),
+    ],
+)  # fmt: skip
+def test_differences(old: str, new: str, expected: Difference) -> None:
+    assert assertions.difference(old=old, new=new) is expected
+
+
+@given(text=st.text(), other=st.text())
+def test_difference_is_symmetric(text: str, other: str) -> None:
+    forth = assertions.difference(old=text, new=other)
+
+    assert forth is assertions.difference(old=other, new=text)
+    assert assertions.difference(old=text, new=text) is Difference.NONE
+
+
+def test_words_of_change_and_withdrawal_are_known_and_two_negations_affirm() -> None:
+    for text in ("We now use uv.", "CI migrated to GitHub.", "Use uv instead of pip."):
+        assert assertions.marks_update(text=text)
+    for text in ("We no longer use pip.", "The v1 API was removed."):
+        assert assertions.marks_retraction(text=text)
+    assert not assertions.is_negated(text="It is not true that the cache is not shared.")
+    assert assertions.jaccard(left=frozenset(), right=frozenset()) == 1.0
+
+
+RETRY = "The gateway retries failed requests three times before giving up"
+
+
+@pytest.mark.parametrize(
+    ("contents", "firsts"),
+    [
+        ((), ()),
+        ((RETRY, RETRY + "  "), (0, 0)),
+        ((RETRY, "The gateway retries failed requests three times before giving up again"), (0, 0)),
+        ((RETRY, "Deploys happen on Monday", RETRY), (0, 1, 0)),
+        (("The limit of plan A is 10 users", "The limit of plan A is 50 users"), (0, 1)),
+        (("Use tabs in all Makefiles here", "Do not use tabs in all Makefiles here"), (0, 1)),
+    ],
+)
+def test_the_first_of_the_same_is_named(contents: tuple[str, ...], firsts: tuple[int, ...]) -> None:
+    assert assertions.first_of_same(contents=contents) == firsts
+
+
+@given(contents=st.lists(st.text(st.characters(codec="utf-8"), max_size=20)))
+def test_a_first_points_at_itself_and_never_forward(contents: list[str]) -> None:
+    firsts = assertions.first_of_same(contents=tuple(contents))
+
+    assert all(first <= position for position, first in enumerate(firsts))
+    assert all(firsts[first] == first for first in firsts)
+
+
+def test_rows_of_one_table_are_each_read_once() -> None:
+    rows = tuple(
+        f"The limit of the endpoint orders on the gateway of region eu-{number} is {number} "
+        "requests per minute"
+        for number in range(200)
+    )
+    profile = Profile()
+
+    firsts = profile.runcall(assertions.first_of_same, contents=rows)
+
+    stats = Stats(profile).get_stats_profile().func_profiles
+    assert firsts == tuple(range(200))
+    assert int(stats["hard_values"].ncalls) == len(rows)
+
+
+def test_what_a_text_is_against_and_takes_away() -> None:
+    against = {
+        "Amounts are integers, never floats.": ["floats"],
+        "We use Postgres instead of MySQL for orders.": ["MySQL for orders"],
+        "Do not cache prices because they go stale.": ["cache prices"],
+        "We chose Celery over RQ.": ["RQ"],
+        "fetch is forbidden elsewhere": ["fetch"],
+        "Ne pas utiliser Redis ici": ["utiliser Redis ici"],
+        "Everything goes through the outbox.": [],
+    }
+    away = {
+        "Replace Celery with RQ": ["Celery"],
+        "Remove the audit log": ["the audit log"],
+        "Switch from Airflow to cron": ["Airflow"],
+        "Add a cache": [],
+    }
+
+    for text, rejected in against.items():
+        assert [one.what for one in statement_clauses.read(text=text).rejected] == rejected
+    for text, taken in away.items():
+        assert list(statement_clauses.read(text=text).taken) == taken
+
+
+def test_an_exception_is_kept_apart_and_what_is_rejected_or_taken_away_is_not_proposed() -> None:
+    never = "Never deploy on Fridays unless a manager agrees."
+    (found,) = statement_clauses.read(text=never).rejected
+    said = statement_clauses.read(
+        text="Use an index, not a cache, and remove Redis without downtime."
+    )
+
+    assert (found.what, found.unless) == ("deploy on Fridays", "a manager agrees")
+    assert said.affirmed.split() == ["Use", "an", "index,", "not", ",", "and", "remove", "."]
+
+
+@pytest.mark.parametrize(
+    ("content", "tried"),
+    [
+        (
+            "We tried optimistic locking on accounts; four of five postings retried.",
+            "optimistic locking on accounts",
+        ),
+        ("Caching prices in the browser failed: they were stale.", "Caching prices in the browser"),
+        ("For “Faster prices”, running `npm ci` did not work.", "running `npm ci`"),
+        ("Client-side fuzzy search was dropped: it froze phones.", "Client-side fuzzy search"),
+    ],
+)
+def test_what_a_dead_end_tried(content: str, tried: str) -> None:
+    assert statement_clauses.approach(content=content) == tried
+
+
+def test_long_runs_of_spaces_are_read_as_one() -> None:
+    assert statement_clauses.read(text=f"Use{' ' * 20_000}carts").affirmed == "Use carts"
+    assert (
+        statement_clauses.approach(content=f"Tried{' ' * 20_000}carts for all") == "carts for all"
+    )
+
+
+def test_words_of_one_family_have_one_stem() -> None:
+    families = (
+        "caching cache cached caches", "retries retry retried", "migrations migrate",
+        "stopped stops", "queries query", "locking locks", "postgres postgresql",
+    )  # fmt: skip
+    for family in families:
+        assert len({statement_clauses.stem(word=word) for word in family.split()}) == 1, family
+
+
+def test_compounds_are_taken_apart_empty_words_left_out_and_names_are_tools_and_code() -> None:
+    stems = statement_clauses.stems(text="Add the priceCache to use_cart")
+    names = statement_clauses.names(text="Replace Celery in `run_jobs` tomorrow")
+
+    assert stems == {"pric", "cach", "cart"}
+    assert statement_clauses.stems(text="add and change it, then use 42") == frozenset()
+    assert names >= {"celery", "job"}
+    assert "tomorrow" not in names
+
+
+def test_numbers_are_kept_by_their_unit() -> None:
+    found = statement_clauses.quantities(text="retried 12 times in 3 days, 170 kB, 5 s and 30 %")
+
+    assert found["day"] == {"3"}
+    assert found["second"] == {"5"}
+    assert found["%"] == {"30"}
+    assert found[statement_clauses.stem(word="times")] == {"12"}
