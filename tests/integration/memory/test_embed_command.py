@@ -49,9 +49,7 @@ def test_a_switch_that_is_cancelled_is_over(acme: Organization) -> None:
     assert f"{TURNED} (left)" in said("status")
 
 
-def test_one_organization_that_is_refused_stops_no_other(
-    acme: Organization, other_organization: Organization
-) -> None:
+def test_one_refused_stops_none(acme: Organization, other_organization: Organization) -> None:
     said("switch", "--to", TURNED, "--organization", "globex")
 
     with pytest.raises(CommandError, match="Refused for 1 of 2"):

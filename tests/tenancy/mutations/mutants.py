@@ -109,7 +109,7 @@ WALLS: Final = (
         "    lacked integer := 0;\nBEGIN\n    IF organization IS DISTINCT FROM "
         "nullif(current_setting('cairn.tenant', true), '')::uuid",
         "    lacked integer := 0;\nBEGIN\n    IF false",
-        "tests/integration/memory/index/test_indexing.py::test_an_organization_makes_no_index_of_another",
+        "tests/integration/memory/index/test_indexing.py::test_no_index_of_others_is_made",
     ),
     guard(
         "only schemas of ours are made", "accounts/tenancy/rls.sql",

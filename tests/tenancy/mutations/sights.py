@@ -233,7 +233,7 @@ VISIBILITY: Final = (
         "memory.sessions.queries:opened_before",
         "rows = of_project(caller=caller, project_id=row.project_id)",
         "rows = Session.objects.filter(project=row.project_id)",
-        f"{POINTS}test_unfinished_work_of_others_is_offered_only_where_it_is_shared",
+        f"{POINTS}test_unfinished_work_of_others_is_offered_if_shared",
     ),
     guard(
         "agents are given memories of their project alone",
@@ -277,7 +277,7 @@ VISIBILITY: Final = (
         "sums of searches of few people are told to nobody else",
         "memory.experiments.queries:_known_sums",
         "if is_seen or (count >= uplift.LEAST_SESSIONS and people >= LEAST_PEOPLE)", "if True",
-        "tests/integration/memory/search/test_graph_changes.py::test_few_searches_or_those_of_few_people_are_told_to_nobody_else",
+        "tests/integration/memory/search/test_graph_changes.py::test_those_of_few_are_told_to_nobody_else",
     ),
     guard(
         "the night joins names that all of a place see", "memory/entities/sql/entities.sql",

@@ -146,9 +146,7 @@ def test_a_large_diff_is_answered_and_what_is_not_looked_at_is_told(world: World
 
 
 @pytest.mark.parametrize(("lines", "spaces"), [(0, 980), (8, 772)])
-def test_a_secret_that_would_be_cut_in_half_is_known_for_what_it_is(
-    world: World, lines: int, spaces: int
-) -> None:
+def test_a_secret_cut_in_half_is_known(world: World, lines: int, spaces: int) -> None:
     secret = "ghp_" + "x7Kq2mVb9Lr4Tz8Wc1Yd6Nf3Hs5Jg0Pa7QeR"
     body = f"+{'a ' * 450}\n" * lines + f"+{' ' * spaces}{secret}\n"
 

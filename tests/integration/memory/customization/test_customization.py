@@ -74,9 +74,7 @@ def test_contexts_go_by_the_organizations_own_names_which_cover_ours(world: Worl
     assert _pack(world, phase="coding").phase is Phase.REFLECT
 
 
-def test_one_is_defined_anew_and_removed_and_there_is_room_for_so_many(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_is_defined_anew_and_removed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(actions, "MOST_METHODOLOGIES", 1)
     define(world, "kanban")
     define(world, "kanban", {"doing": "refine"})
@@ -329,9 +327,7 @@ def test_personal_styles_may_share_names(world: World) -> None:
     assert found.fit is Fit.TOPIC
 
 
-def test_one_is_defined_anew_and_removed_and_a_new_default_replaces_the_old(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_default_replaces_the_old_one(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(actions, "MOST_STYLES", 2)
     first = _put(world, is_default=True)
     own = _put(world, "own", scope="personal", is_default=True)

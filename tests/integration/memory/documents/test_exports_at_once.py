@@ -85,7 +85,7 @@ def elsewhere(organization: Organization, work: Callable[[], Any]) -> Any:
         return pool.submit(inside).result()
 
 
-def test_what_is_written_meanwhile_is_in_no_record_and_no_record_is_a_way_to_write(
+def test_what_is_written_meanwhile_is_in_no_record(
     caller: Caller, organization: Organization, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(queries, "PAGE", 1)

@@ -145,9 +145,7 @@ def test_a_cancelled_import_takes_in_no_more(world: World) -> None:
     assert Job.objects.filter(state=Job.State.FAILED).count() == 0
 
 
-def test_what_cannot_be_taken_is_refused_with_its_place_after_a_look_for_the_project(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_taken_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = upload('{"a":\n}', name="a.json")
     with pytest.raises(InvalidInput, match=r"a\.json:2") as refused:
         begin(world, broken)
@@ -213,9 +211,7 @@ def test_names_by_which_others_link_are_kept_as_digests(world: World) -> None:
 # What fails: what is in stays, why is told, and it goes on where it stopped.
 
 
-def test_a_job_that_died_between_two_parts_goes_on(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_job_that_died_halfway_goes_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memory.documents.actions.import_batches.PART", 2)
     begun = begin(world)
 
@@ -233,9 +229,7 @@ def test_a_job_that_died_between_two_parts_goes_on(
 
 
 @pytest.mark.parametrize("end", ["", "revoked_at", "expires_at"])
-def test_import_of_a_token_goes_on_or_fails_where_that_has_ended_and_says_so(
-    world: World, end: str
-) -> None:
+def test_import_of_a_token_goes_on_or_fails_once_that_ended(world: World, end: str) -> None:
     assert world.owner.user_id is not None
     token = Token.objects.create(
         organization_id=world.owner.organization_id, user_id=world.owner.user_id, name="ci",
@@ -272,24 +266,22 @@ def test_row_that_the_database_refuses_stops_no_other(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "error"),
+    ("end", "error"),
     [
         (Job.State.QUARANTINED, "Its worker stopped without finishing it."),
         (Job.State.CANCELLED, ""),
     ],
 )
-def test_import_whose_job_ended_without_success_says_why_and_is_tried_again_or_undone(
-    world: World, state: str, error: str
-) -> None:
+def test_import_that_failed_is_tried_again_or_undone(world: World, end: str, error: str) -> None:
     begun = begin(world)
-    Job.objects.filter(pk=str(begun.job_id)).update(state=state, error=error)
+    Job.objects.filter(pk=str(begun.job_id)).update(state=end, error=error)
 
     failed = state(world, begun.id)
     again = retry_import(caller=world.owner, batch_id=begun.id, now=world.now)
     job_handlers.take_in(work.taken(again.job_id))
     done = state(world, begun.id)
     other = begin(world, upload(GATE))
-    Job.objects.filter(pk=str(other.job_id)).update(state=state)
+    Job.objects.filter(pk=str(other.job_id)).update(state=end)
     undone = undo(world, other.id)
 
     assert (failed.state, failed.error) == ("failed", error or "Its job was cancelled.")
@@ -298,9 +290,7 @@ def test_import_whose_job_ended_without_success_says_why_and_is_tried_again_or_u
     assert undone.batch.state == "undone"
 
 
-def test_only_an_import_that_failed_is_tried_again_with_a_new_job_where_that_is_forgotten(
-    world: World,
-) -> None:
+def test_only_an_import_that_failed_is_tried_again_by_a_new_job(world: World) -> None:
     begun = begin(world)
     for who, refusal in ((world.owner, Conflict), (world.member, Forbidden)):
         with pytest.raises(refusal):

@@ -225,9 +225,7 @@ def test_confirmation_of_other_words_does_not_come_back_with_the_note(world: Wor
 
 
 @pytest.mark.parametrize("pushes", [as_agent, lambda person: person])
-def test_other_words_under_the_id_of_a_statement_are_nobody_s_confirmed(
-    world: World, pushes: Callable[[Caller], Caller]
-) -> None:
+def test_new_words_are_nobodys_confirmed(world: World, pushes: Callable[[Caller], Caller]) -> None:
     push(world)
     id = confirmed(world).id
     with tenancy.unit():  # of the same id, and of no note

@@ -69,9 +69,7 @@ def moved(world: World) -> MemoryView:
     return world.stored(MOVED)
 
 
-def test_a_person_is_found_at_night_once_and_nothing_else_of_a_memory_changes(
-    world: World, moved: MemoryView
-) -> None:
+def test_a_person_is_found_and_nothing_else_changes(world: World, moved: MemoryView) -> None:
     with tenancy.unit():
         before = Memory.objects.values("version", "updated_at").get(pk=moved.id)
     unread = person(world, "Priya Raman")
@@ -104,9 +102,7 @@ def test_a_memory_with_two_names_is_passed_over_once(world: World) -> None:
     assert (first["read"], second["read"], heard, marks()) == (1, 0, [], [ENOUGH])
 
 
-def test_a_text_that_is_changed_before_or_while_it_is_read_is_read_anew(
-    world: World, moved: MemoryView
-) -> None:
+def test_a_text_that_changes_meanwhile_is_read_anew(world: World, moved: MemoryView) -> None:
     def change(name: str) -> None:
         world.say(moved, by=world.owner, content=MOVED.replace("Priya Raman", name))
 
@@ -144,9 +140,7 @@ def test_one_that_cannot_be_read_stops_nobody_and_a_batch_is_of_few_characters(
     assert (enrich(stumbling)["read"], sizes[3:]) == (2, [1, 1])
 
 
-def test_a_part_that_is_killed_or_done_twice_at_once_stores_each_name_once(
-    moved: MemoryView,
-) -> None:
+def test_a_part_that_is_killed_or_done_twice_stores_a_name_once(moved: MemoryView) -> None:
     def die() -> None:
         raise KeyboardInterrupt
 
@@ -157,9 +151,7 @@ def test_a_part_that_is_killed_or_done_twice_at_once_stores_each_name_once(
     assert (mentions(), marks()) == ({("priya raman", NUMBER)}, [NUMBER])
 
 
-def test_a_night_has_an_end_and_is_done_in_parts(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_night_ends_and_is_done_in_parts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(7):
         world.stored(f"Marco asks for rule {number} to stay as it is.")
     monkeypatch.setattr(actions, "ENRICH_BATCH", 2)
@@ -189,9 +181,7 @@ def test_the_job_is_queued_where_something_waits_and_once(world: World) -> None:
     assert queued() == [{"left": A_NIGHT}]
 
 
-def test_a_reader_that_is_not_there_is_told_and_an_altered_one_ends_the_job(
-    moved: MemoryView,
-) -> None:
+def test_a_missing_reader_is_told_and_an_altered_one_ends_the_job(moved: MemoryView) -> None:
     def altered() -> NameReader:
         raise ProviderRefused(detail="It is altered.", hint="Run: make ner")
 
@@ -217,9 +207,7 @@ def test_a_name_stays_with_those_who_may_read_its_memory(world: World) -> None:
     assert [(one.name, one.memories) for one in listed] == [("Marco", 1)]
 
 
-def test_the_command_says_what_is_not_installed_and_takes_back_what_was_read(
-    world: World, tmp_path: Path
-) -> None:
+def test_the_command_takes_back_what_was_read(world: World, tmp_path: Path) -> None:
     world.stored("AuthService: Marco wants short names.")
     enrich(marking())
     before, told = mentions(), StringIO()
@@ -239,9 +227,7 @@ def test_the_command_says_what_is_not_installed_and_takes_back_what_was_read(
         registry.reset()
 
 
-def test_another_tag_or_place_of_the_same_text_keeps_what_was_read(
-    world: World, moved: MemoryView
-) -> None:
+def test_another_tag_or_place_keeps_what_was_read(world: World, moved: MemoryView) -> None:
     enrich(marking())
     before = person(world, "Priya Raman", world.member)
 

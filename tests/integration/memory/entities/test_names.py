@@ -134,9 +134,7 @@ def work() -> dict[str, Any]:
     return {**result, "told": (told.progress_done, told.progress_total)}
 
 
-def test_an_old_memory_is_queued_once_and_read_unless_its_text_changes(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_old_one_is_queued_and_read_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     old = world.stored(TOKENS)
     assert not queue_read_names()  # what is stored now waits for nobody
     with tenancy.unit():

@@ -192,9 +192,7 @@ def _with(vendor: Vendor, conversation: Conversation, memories: list[object]) ->
     return found.outcome
 
 
-def test_the_command_prints_shares_and_errors_on_wish_and_refuses_a_wrong_set(
-    tmp_path: Path,
-) -> None:
+def test_the_command_prints_shares_and_refuses_a_wrong_set(tmp_path: Path) -> None:
     said = StringIO()
     broken = tmp_path / "set.jsonl"
     broken.write_text('{"id": "a", "turns": [["nobody", "x"]], "keep": []}\n')

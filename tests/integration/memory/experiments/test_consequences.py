@@ -52,9 +52,7 @@ def demoted(shop: Shop) -> int:
     return demote_harmful(now=shop.now)["demoted"]
 
 
-def test_a_memory_that_harms_waits_for_review_and_a_person_is_told_why(
-    shop: Shop, harmful: UUID
-) -> None:
+def test_a_memory_that_harms_waits_and_a_person_is_told_why(shop: Shop, harmful: UUID) -> None:
     done = demote_harmful(now=shop.now)
 
     with tenancy.unit():
@@ -68,9 +66,7 @@ def test_a_memory_that_harms_waits_for_review_and_a_person_is_told_why(
 
 
 @pytest.mark.parametrize("is_agent", [False, True])
-def test_what_somebody_keeps_is_restored_and_stays(
-    shop: Shop, harmful: UUID, is_agent: bool
-) -> None:
+def test_what_somebody_keeps_is_as_before(shop: Shop, harmful: UUID, is_agent: bool) -> None:
     nights = [demoted(shop), demoted(shop)]
 
     keeper = memories.as_agent(shop.owner) if is_agent else shop.owner
@@ -80,9 +76,7 @@ def test_what_somebody_keeps_is_restored_and_stays(
     assert not waits(harmful)
 
 
-def test_what_people_stand_for_is_left_to_them_and_a_project_that_withholds_nothing_alone(
-    shop: Shop, harmful: UUID
-) -> None:
+def test_what_people_stand_for_is_left_to_them(shop: Shop, harmful: UUID) -> None:
     for fields in ({"pinned": True}, {"user_verified": True}, {"governance": 1}):
         with tenancy.unit():
             rows = Memory.objects.filter(pk=harmful)
@@ -115,9 +109,7 @@ def test_no_night_takes_more_than_a_few_of_a_project(shop: Shop) -> None:
     assert [demoted(shop) for _ in range(4)] == [1, 1, 1, 0]
 
 
-def test_few_people_and_personal_sessions_demote_nothing_that_all_share(
-    shop: Shop, harmful: UUID
-) -> None:
+def test_few_people_and_personal_sessions_demote_nothing(shop: Shop, harmful: UUID) -> None:
     for people in ((1,), (1, 2), (1, 1, 1, 1, 1, 1, 2, 3)):
         with tenancy.unit():
             rows = list(Session.objects.order_by("id"))

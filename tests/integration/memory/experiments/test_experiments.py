@@ -103,9 +103,7 @@ def test_who_does_not_manage_is_told_of_sessions_that_they_see(shop: Shop) -> No
 
 
 @pytest.mark.parametrize(("people", "each"), [(3, 6), (2, 30)])
-def test_what_few_sessions_or_few_people_came_to_is_not_told_of_personal_ones(
-    shop: Shop, people: int, each: int
-) -> None:
+def test_what_few_people_came_to_is_not_told(shop: Shop, people: int, each: int) -> None:
     memory = shop.remember()
     others = tuple(UUID(int=one + 1) for one in range(people))
     for withheld in (True, False):
@@ -122,9 +120,7 @@ def test_what_few_sessions_or_few_people_came_to_is_not_told_of_personal_ones(
     assert (proof.given, proof.withheld) == (0, 1)
 
 
-def test_a_figure_that_one_person_told_is_not_told_although_their_sessions_count(
-    shop: Shop,
-) -> None:
+def test_a_figure_that_one_person_told_is_not_told(shop: Shop) -> None:
     for owner in (1, 2, 3):
         figures = {"tools": 4} | ({"rereads": 9} if owner == 1 else {})
         shop.run([figures] * 25, owners=(UUID(int=owner),))
@@ -277,9 +273,7 @@ def given(found: PhaseWeights) -> dict[MemoryType, int]:
     return {one.type: one.own.count for one in found.found}
 
 
-def test_nothing_is_proposed_before_thirty_sessions_or_of_what_is_unknown(
-    lessons: Lessons,
-) -> None:
+def test_nothing_is_proposed_before_thirty_sessions_or_unknown(lessons: Lessons) -> None:
     lessons.came({lessons.decision: "used", lessons.gotcha: "ignored"}, 29)
     lessons.came({lessons.decision: "unknown", lessons.gotcha: ""}, 30)
     lessons.came({lessons.decision: "used"}, 30, phase="")
@@ -290,9 +284,7 @@ def test_nothing_is_proposed_before_thirty_sessions_or_of_what_is_unknown(
     assert (found.sessions, found.proposal) == (29, "")
 
 
-def test_what_is_used_more_is_proposed_and_approved_counts_in_searches_until_it_is_undone(
-    taught: Lessons,
-) -> None:
+def test_what_is_used_more_is_proposed_and_counts_until_it_is_undone(taught: Lessons) -> None:
     before, usual = taught.read(), taught.weights("implement")
     assert (before.sessions, before.is_whole, before.own) == (40, True, {})
     assert proposed(before) == LEARNED
@@ -330,9 +322,7 @@ def test_undone_once_the_weights_before_stay_and_later_sessions_count(taught: Le
     assert taught.read().own == first.own
 
 
-def test_declined_is_not_proposed_again_from_the_same_sessions_nor_undone_unseen(
-    taught: Lessons,
-) -> None:
+def test_declined_is_not_proposed_again_nor_undone_unseen(taught: Lessons) -> None:
     first = taught.decide(Verdict.DECLINE)
     taught.now += timedelta(days=2)
     taught.teach()
@@ -380,9 +370,7 @@ def test_others_are_told_of_what_they_see_and_managers_of_many(taught: Lessons) 
     assert (mine.sessions, mine.found, mine.proposal) == (0, (), "")
 
 
-def test_a_personal_memory_in_a_session_that_one_sees_is_not_counted_for_others(
-    lessons: Lessons,
-) -> None:
+def test_a_personal_memory_is_not_counted_for_others(lessons: Lessons) -> None:
     own = lessons.shop.remember(REDIS, scope="personal", type="decision")
     lessons.came({own.id: "used"}, 40)
     lessons.shop.share()

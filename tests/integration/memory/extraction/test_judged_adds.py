@@ -75,9 +75,7 @@ def _pair(world: World, **given: Any) -> MemoryView:
     return world.stored(ADDS, **given)
 
 
-def test_an_add_is_judged_by_its_job_and_the_answer_asks_no_model(
-    vendor: Vendor, wishing: World
-) -> None:
+def test_an_add_is_judged_by_its_job(vendor: Vendor, wishing: World) -> None:
     wishing.stored(OLD)
 
     added = wishing.sent(ADDS)
@@ -94,9 +92,7 @@ def test_an_add_is_judged_by_its_job_and_the_answer_asks_no_model(
         assert Statistic.objects.get(kind="model_use").counts["calls"] == 1
 
 
-def test_it_is_off_as_usual_and_what_conversations_bring_is_not_judged_twice(
-    world: World, vendor: Vendor
-) -> None:
+def test_what_conversations_bring_is_not_judged_twice(world: World, vendor: Vendor) -> None:
     _pair(world)
     allow(world, max_llm_adds_per_day=2)
     world.stored(FAR, as_agent(world.owner), source="extracted")
@@ -108,9 +104,7 @@ def test_it_is_off_as_usual_and_what_conversations_bring_is_not_judged_twice(
         assert refused.value.errors[0].pointer == "/max_llm_adds_per_day"
 
 
-def test_a_model_retires_nothing_alone_and_one_that_fails_changes_nothing(
-    vendor: Vendor, wishing: World
-) -> None:
+def test_a_model_retires_nothing_alone_or_failing(vendor: Vendor, wishing: World) -> None:
     added = _pair(wishing)
     far = wishing.stored(FAR)
     alone = judged(wishing, far)
@@ -130,9 +124,7 @@ def test_a_model_retires_nothing_alone_and_one_that_fails_changes_nothing(
         assert [one.cause for one in Conflict.objects.all()] == ["judged"]
 
 
-def test_a_day_costs_so_many_calls_and_a_month_so_many_tokens(
-    vendor: Vendor, wishing: World
-) -> None:
+def test_a_day_costs_calls_and_a_month_tokens(vendor: Vendor, wishing: World) -> None:
     added = _pair(wishing)
     for _ in range(2):
         judged(wishing, added)
@@ -147,9 +139,7 @@ def test_a_day_costs_so_many_calls_and_a_month_so_many_tokens(
     assert (spent["degraded"], len(vendor.asked)) == ({"month_tokens_spent": 1}, 3)
 
 
-def test_what_only_its_author_sees_is_shown_to_no_model_elsewhere(
-    vendor: Vendor, wishing: World
-) -> None:
+def test_what_its_author_sees_is_shown_to_no_model(vendor: Vendor, wishing: World) -> None:
     mine = _pair(wishing, scope="personal")
     shared = wishing.stored(f"{ADDS} Always.")
     vendors.chat_at(url=vendors.by_its_name(vendor=vendor))
@@ -161,9 +151,7 @@ def test_what_only_its_author_sees_is_shown_to_no_model_elsewhere(
     assert (beside["compared"], beside["calls"]) == (0, 0)
 
 
-def test_a_pair_that_was_told_apart_is_compared_again_only_for_another_text(
-    vendor: Vendor, wishing: World
-) -> None:
+def test_a_pair_told_apart_is_compared_for_other_texts(vendor: Vendor, wishing: World) -> None:
     added = _pair(wishing)
     judged(wishing, added)
     with tenancy.unit():
@@ -182,9 +170,7 @@ def test_a_pair_that_was_told_apart_is_compared_again_only_for_another_text(
     assert (other["compared"], len(_links())) == (1, 1)
 
 
-def test_what_was_judged_of_a_text_is_not_said_of_another_one(
-    vendor: Vendor, wishing: World
-) -> None:
+def test_what_was_judged_is_not_said_of_others(vendor: Vendor, wishing: World) -> None:
     added = _pair(wishing)
     with tenancy.unit():
         Job.objects.filter(name="memory.judge_added").delete()
@@ -220,9 +206,7 @@ def test_what_only_its_author_sees_costs_others_no_call(vendor: Vendor, wishing:
     assert sums == {wishing.owner.user_id: {"calls": 2}, project_id: {"calls": 1}}
 
 
-def test_a_job_of_another_organization_finds_nothing(
-    vendor: Vendor, other_caller: Caller, wishing: World
-) -> None:
+def test_others_jobs_find_nothing(vendor: Vendor, other_caller: Caller, wishing: World) -> None:
     added = _pair(wishing)
 
     with people.outside(), entered(other_caller):

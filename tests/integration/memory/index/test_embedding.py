@@ -1,28 +1,26 @@
 """Vectors follow their text; what was left behind without one is found."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 
 import pytest
 from django.db.models.functions import Now
 
 from accounts import jobs, tenancy
-from accounts.caller import Caller
 from accounts.jobs import PermanentFailure
 from accounts.models import Job
 from memory.errors import EmbedderUnavailable
 from memory.index.actions import embedding, maintenance
 from memory.index.models import MemoryVector
-from memory.intake.actions.revise import revise
 from memory.providers import registry
 from memory.providers.contracts import Vectors
 from memory.providers.errors import CircuitOpen, ProviderRefused, ProviderTimeout
 from memory.providers.static import HashingEmbedder
-from memory.records.actions import archive
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
-from tests.support.memories import CARTS, stored
+from tests.support.memories import CARTS, REDIS
+from tests.support.reviewed import World
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 
@@ -43,16 +41,13 @@ def hashes() -> list[str]:
         return list(MemoryVector.objects.order_by("id").values_list("text_hash", flat=True))
 
 
-def test_a_memory_that_changes_meanwhile_keeps_no_vector_of_its_old_text(
-    caller: Caller, now: datetime, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    memory = stored(caller, now)
+def test_no_vector_of_an_old_text_is_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = world.stored(REDIS, project=None)
     with tenancy.unit():
         MemoryVector.objects.all().delete()
 
     def change() -> None:
-        changes = {"content": CARTS}
-        revise(caller=caller, memory_id=memory.id, changes=changes, if_version=None, now=now)
+        world.say(memory, CARTS, by=world.owner)
 
     monkeypatch.setattr(registry, "embedder", lambda **_: Meanwhile(change))
 
@@ -60,29 +55,24 @@ def test_a_memory_that_changes_meanwhile_keeps_no_vector_of_its_old_text(
     assert hashes() == []
 
 
-def test_only_an_active_memory_with_another_text_is_embedded_again(
-    caller: Caller, now: datetime, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    memory = stored(caller, now)
+def test_only_another_text_is_embedded_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = world.stored(REDIS, project=None)
     asked: list[str] = []
     monkeypatch.setattr(registry, "embedder", lambda **_: Meanwhile(lambda: asked.append("again")))
 
     assert embedding.embed_batch(memory_ids=(memory.id,)) == 1
     assert asked == []
     [before] = hashes()
-    changes = {"content": CARTS}
-    revise(caller=caller, memory_id=memory.id, changes=changes, if_version=None, now=now)
+    world.say(memory, CARTS, by=world.owner)
     assert embedding.embed_batch(memory_ids=(memory.id,)) == 1
     [after] = hashes()
     assert after != before
-    archive(caller=caller, memory_id=memory.id, reason="", if_version=None, now=now)
+    world.archive(memory.id)
     assert embedding.embed_batch(memory_ids=(memory.id,)) == 0
 
 
-def test_a_fault_of_the_embedder_stores_nothing_and_says_whether_to_try_again(
-    caller: Caller, now: datetime, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    memory = stored(caller, now)
+def test_a_fault_says_whether_to_try_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = world.stored(REDIS, project=None)
     with tenancy.unit():
         MemoryVector.objects.update(text_hash="of an earlier text")
     before = hashes()
@@ -103,9 +93,9 @@ def test_a_fault_of_the_embedder_stores_nothing_and_says_whether_to_try_again(
 
 
 @pytest.fixture
-def bare(caller: Caller, now: datetime) -> MemoryView:
+def bare(world: World) -> MemoryView:
     """A memory of an hour ago that has no vector, and no job."""
-    memory = stored(caller, now)
+    memory = world.stored(REDIS, project=None)
     with tenancy.unit():
         MemoryVector.objects.all().delete()
         Memory.objects.update(created_at=Now() - timedelta(hours=1))
@@ -118,9 +108,7 @@ def embeddings() -> list[str]:
     return [f"{job.state}:{job.key}" for job in found]
 
 
-def test_a_memory_without_a_vector_is_queued_once_and_embedded(
-    bare: MemoryView, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_without_vector_is_queued(bare: MemoryView, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(maintenance, "MOST_MISSING", 0)
     assert maintenance.embed_missing() == 0  # a sweep takes a bounded number
     monkeypatch.undo()
@@ -137,10 +125,8 @@ def test_a_memory_without_a_vector_is_queued_once_and_embedded(
         assert MemoryVector.objects.filter(memory_id=bare.id).exists()
 
 
-def test_new_archived_and_embedded_memories_are_left_alone(
-    bare: MemoryView, caller: Caller, now: datetime
-) -> None:
-    with_vector = stored(caller, now, content=CARTS)
+def test_new_archived_and_embedded_memories_are_left_alone(world: World, bare: MemoryView) -> None:
+    with_vector = world.stored(CARTS, project=None)
     with tenancy.unit():
         Memory.objects.filter(pk=with_vector.id).update(created_at=Now() - timedelta(hours=1))
     for fields in (
@@ -153,9 +139,7 @@ def test_new_archived_and_embedded_memories_are_left_alone(
 
 
 @pytest.mark.parametrize(("state", "queued"), [("failed", 1), ("quarantined", 0)])
-def test_a_refused_embedding_is_tried_again_and_one_put_aside_waits_for_a_person(
-    bare: MemoryView, state: str, queued: int
-) -> None:
+def test_a_refused_embedding_is_tried_again(bare: MemoryView, state: str, queued: int) -> None:
     maintenance.embed_missing()
     Job.objects.filter(key=bare.id.hex).update(
         state=state, finished_at=Now() - timedelta(minutes=61)

@@ -62,9 +62,7 @@ def found(caller: Caller, **wanted: Any) -> set[UUID]:
         return {one.memory_id for one in crowds.ask(caller=caller, **wanted)}
 
 
-def test_above_a_size_one_job_makes_the_indexes_once_or_leaves_them_to_an_operator(
-    members: Members, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_above_a_size_one_job_makes_them(members: Members, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[int, int]] = []
     with tenancy.unit():
         assert not maintenance.queue_when_large(live=maintenance.LARGE)
@@ -84,9 +82,7 @@ def test_above_a_size_one_job_makes_the_indexes_once_or_leaves_them_to_an_operat
         assert not maintenance.queue_when_large(live=maintenance.LARGE + 1)
 
 
-def test_an_organization_makes_no_index_of_another(
-    members: Members, other_organization: Organization
-) -> None:
+def test_no_index_of_others_is_made(members: Members, other_organization: Organization) -> None:
     with (
         pytest.raises(Exception, match="not the organization of the unit"),
         tenancy.unit(),
@@ -110,9 +106,7 @@ def test_the_best_by_words_are_those_of_a_whole_scan(members: Members, caller: C
             assert len(best) == 7
 
 
-def test_searches_over_the_indexes_find_what_whole_scans_do(
-    large: Members, caller: Caller, now: datetime
-) -> None:
+def test_searches_find_what_whole_scans_do(large: Members, caller: Caller, now: datetime) -> None:
     exactly = sorted(large, key=lambda one: -float(ASKED @ one.vector))[:20]
     near = found(caller, vector=ASKED, dense_limit=20)
     assert len(near) == 20
@@ -148,9 +142,7 @@ def test_a_small_part_is_read_alone_and_exactly(members: Members, caller: Caller
     assert {one.memory_id for one in words} == {one.id for one in members if "lantern" in one.text}
 
 
-def test_who_may_not_see_finds_nothing_over_an_index(
-    large: Members, caller: Caller, member_caller: Caller
-) -> None:
+def test_others_find_nothing_by_it(large: Members, caller: Caller, member_caller: Caller) -> None:
     bound = replace(member_caller, bound_projects=(UUID(int=9),))
 
     for path in ({"vector": ASKED}, {"words": "lantern"}):

@@ -54,9 +54,7 @@ def dense(world: World, query: str) -> float:
     return float(hit.explain["paths"]["dense"]["score"])
 
 
-def test_the_old_model_answers_until_everything_is_embedded_then_the_other(
-    switching: World,
-) -> None:
+def test_the_old_model_answers_until_everything_is_embedded(switching: World) -> None:
     assert active_key() == WORDS
     assert dense(switching, REDIS) > OF_ITSELF
 
@@ -71,9 +69,7 @@ def test_the_old_model_answers_until_everything_is_embedded_then_the_other(
     assert (views[WORDS].part, views[TURNED].part) == (Part.KEPT, Part.ACTIVE)
 
 
-def test_a_search_during_the_cut_over_compares_nothing_across_and_twice_leaves_words(
-    three: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_search_meanwhile_compares_nothing(three: World, monkeypatch: pytest.MonkeyPatch) -> None:
     changes: list[str] = [TURNED]
     asked: list[str] = []
     inner = embedding.embed_query
@@ -98,9 +94,7 @@ def test_a_search_during_the_cut_over_compares_nothing_across_and_twice_leaves_w
     assert answer.hits[0].memory.content == CARTS
 
 
-def test_a_memory_embedded_before_the_cut_over_is_stored_under_its_model_and_embedded_again(
-    three: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_embedded_are_done_again(three: World, monkeypatch: pytest.MonkeyPatch) -> None:
     inner = embedding.store_vector
 
     def late(**given: object) -> None:
@@ -116,9 +110,7 @@ def test_a_memory_embedded_before_the_cut_over_is_stored_under_its_model_and_emb
     assert true_vectors() == 5
 
 
-def test_what_is_written_meanwhile_is_embedded_before_the_cut_over(
-    three: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_written_meanwhile_is_in_it(three: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(maintenance, "BATCHES", 1)
     monkeypatch.setattr(embedding, "BATCH", 2)
     switch(three)
@@ -144,9 +136,7 @@ def test_the_cut_over_holds_off_writers_of_memories_and_vectors(in_organization:
     assert held == ["memory_memory", "memory_memoryvector"]
 
 
-def test_a_memory_that_lacks_a_vector_at_the_last_moment_stops_the_cut_over(
-    switching: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_without_a_vector_stops_it(switching: World, monkeypatch: pytest.MonkeyPatch) -> None:
     late = iter((lambda: switching.stored(LATER),))
     inner = index_queries.hold_memories
 
@@ -193,9 +183,7 @@ def test_the_way_back_is_open_until_the_vectors_are_dropped(switching: World) ->
         model_switch.roll_back(caller=switching.owner)
 
 
-def test_the_installations_model_is_followed_where_nobody_chose_another(
-    three: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_installations_model_is_followed(three: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "embedder", _instead(TURNED))
     assert model_switch.follow_installation()
     assert not model_switch.follow_installation()
@@ -208,9 +196,7 @@ def test_the_installations_model_is_followed_where_nobody_chose_another(
     assert not model_switch.follow_installation()
 
 
-def test_a_cancelled_switch_stops_and_is_not_begun_again_by_itself(
-    switching: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cancelled_switch_stays_so(switching: World, monkeypatch: pytest.MonkeyPatch) -> None:
     model_switch.cancel(caller=switching.owner)
     do_jobs()
 
@@ -219,9 +205,7 @@ def test_a_cancelled_switch_stops_and_is_not_begun_again_by_itself(
     assert spaces_of(switching.owner) == {WORDS: 3, TURNED: 0}
 
 
-def test_an_installation_that_names_no_known_model_searches_by_the_organizations_own(
-    three: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unknown_model_leaves_the_own_one(three: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedding, "_last_seen", {})
     monkeypatch.setattr(registry, "embedder", _instead("nobody/knows"))
 
@@ -272,9 +256,7 @@ def test_a_member_does_not_choose_the_model(member_caller: Caller) -> None:
             act()
 
 
-def test_an_unreachable_model_leaves_the_switch_waiting_with_its_reason_and_nothing_is_dropped(
-    switching: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_model_it_waits(switching: World, monkeypatch: pytest.MonkeyPatch) -> None:
     def away(**_: object) -> object:
         raise EmbedderUnavailable(detail="It is away.", hint="Wait.")
 

@@ -1,7 +1,6 @@
 """A remote embedder from end to end: long vectors, kept queries, and what is left when it fails."""
 
 from collections.abc import Iterator
-from datetime import datetime
 
 import pytest
 from django.core.cache import cache
@@ -14,10 +13,10 @@ from memory.index import queries as index_queries
 from memory.index.actions import embedding
 from memory.index.models import MemoryVector
 from memory.index.queries import QueriesKept
-from memory.search.actions import SearchAnswer, search
-from memory.search.request import SearchRequest
+from memory.search.actions import SearchAnswer
 from tests.support import people
-from tests.support.memories import CARTS, PARSER, REDIS, stored
+from tests.support.memories import CARTS, PARSER, REDIS
+from tests.support.reviewed import World
 from tests.support.vendor_server import Status, Vendor
 from tests.support.vendors import KEY, ONCE, installed_vendor
 
@@ -38,15 +37,15 @@ def vendor() -> Iterator[Vendor]:
 
 
 @pytest.fixture
-def three(vendor: Vendor, caller: Caller, now: datetime) -> Vendor:
+def three(world: World, vendor: Vendor) -> Vendor:
     """The vendor, after it has embedded three memories."""
     for content in (REDIS, CARTS, PARSER):
-        stored(caller, now, content)
+        world.stored(content, project=None)
     return vendor
 
 
-def asked(caller: Caller, now: datetime, query: str) -> SearchAnswer:
-    return search(caller=caller, request=SearchRequest(query=query, threshold=0.0), now=now)
+def asked(world: World, query: str, by: Caller | None = None) -> SearchAnswer:
+    return world.search(query, threshold=0.0, by=by or world.owner)
 
 
 def cosines(answer: SearchAnswer) -> dict[str, float]:
@@ -55,13 +54,11 @@ def cosines(answer: SearchAnswer) -> dict[str, float]:
     }
 
 
-def test_the_best_by_the_first_dimensions_are_scored_by_the_whole_vectors(
-    caller: Caller, three: Vendor, now: datetime
-) -> None:
+def test_the_best_are_scored_by_whole_vectors(world: World, three: Vendor) -> None:
     with tenancy.unit():
         units = [row.unit for row in MemoryVector.objects.order_by("id")]
 
-    found = cosines(asked(caller, now, CARTS))
+    found = cosines(asked(world, CARTS))
 
     assert units[0] == units[1] == units[2]  # the scan cannot tell them apart
     assert max(found, key=lambda content: found[content]) == CARTS
@@ -69,15 +66,14 @@ def test_the_best_by_the_first_dimensions_are_scored_by_the_whole_vectors(
 
 
 def test_each_organization_keeps_its_own_queries_and_is_told_how_many(
-    caller: Caller,
+    world: World,
     three: Vendor,
     other_caller: Caller,
     other_organization: Organization,
-    now: datetime,
 ) -> None:
     before = len(three.asked)
     first, again, _ = (
-        asked(caller, now, query) for query in ("advisory locks", "advisory locks", "carts")
+        asked(world, query) for query in ("advisory locks", "advisory locks", "carts")
     )
 
     assert len(three.asked) == before + 2
@@ -87,15 +83,13 @@ def test_each_organization_keeps_its_own_queries_and_is_told_how_many(
         assert theirs == QueriesKept(kept=0, asked=0)
         assert embedding.embed_query(text="advisory locks", key=KEY) is not None
     assert len(three.asked) == before + 3
-    assert index_queries.queries_kept(caller=caller) == QueriesKept(kept=1, asked=3)
+    assert index_queries.queries_kept(caller=world.owner) == QueriesKept(kept=1, asked=3)
 
 
-def test_nothing_of_a_query_can_be_read_where_it_is_kept(
-    caller: Caller, three: Vendor, now: datetime
-) -> None:
+def test_nothing_of_a_query_can_be_read_where_it_is_kept(world: World, three: Vendor) -> None:
     query = "advisory locks of carts"
 
-    asked(caller, now, query)
+    asked(world, query)
 
     [key] = [name for name in _stored() if index_queries.AREA.encode() in name]
     vector = embedding.embed_query(text=query, key=KEY)
@@ -104,30 +98,26 @@ def test_nothing_of_a_query_can_be_read_where_it_is_kept(
     assert vector.vector.tobytes()[:64] not in _stored()[key]
 
 
-def test_a_kept_value_that_cannot_be_read_is_asked_for_again(
-    caller: Caller, three: Vendor, now: datetime
-) -> None:
-    asked(caller, now, "advisory locks")
+def test_a_kept_value_that_cannot_be_read_is_asked_for_again(world: World, three: Vendor) -> None:
+    asked(world, "advisory locks")
     before = len(three.asked)
     for name in list(_stored()):
         plain = name.decode().partition(":")[2].partition(":")[2]
         cache.set(plain, (tenancy.current().organization_id.hex, b"damaged"), 60)
 
-    answer = asked(caller, now, "advisory locks")
+    answer = asked(world, "advisory locks")
 
     assert answer.degraded == ()
     assert len(three.asked) == before + 1
 
 
-def test_an_open_circuit_leaves_words_and_the_vendor_in_peace(
-    caller: Caller, three: Vendor, now: datetime
-) -> None:
+def test_an_open_circuit_leaves_words_and_the_vendor_in_peace(world: World, three: Vendor) -> None:
     three.script = [Status(status=500)] * 20
     for number in range(ONCE.failures_to_open):
-        asked(caller, now, f"advisory locks {number}")
+        asked(world, f"advisory locks {number}")
     before = len(three.asked)
 
-    answer = asked(caller, now, "advisory locks carts")
+    answer = asked(world, "advisory locks carts")
 
     assert len(three.asked) == before
     assert answer.degraded == ("no_vectors",)

@@ -166,9 +166,7 @@ def late_search(run: Run) -> Delivery:
     raise AssertionError("No search was begun in any time.")
 
 
-def test_a_brief_that_comes_too_late_leaves_the_warnings_and_is_not_looked_for_again(
-    run: Run,
-) -> None:
+def test_a_brief_that_comes_too_late_leaves_the_warnings(run: Run) -> None:
     run.prompted(deadline=by_then(0))
     run.warns()
     run.knows()
@@ -190,9 +188,7 @@ def test_a_brief_that_comes_too_late_leaves_the_warnings_and_is_not_looked_for_a
         (("hi", "hello there", "good morning"), False),
     ],
 )
-def test_three_prompts_that_nothing_is_known_about_are_the_last_to_be_looked_for(
-    run: Run, before: tuple[str, ...], is_briefed: bool
-) -> None:
+def test_three_prompts_are_enough(run: Run, before: tuple[str, ...], is_briefed: bool) -> None:
     run.knows()
 
     said = [run.prompted(text).text for text in before]
@@ -258,9 +254,7 @@ def searched(run: Run) -> Delivery:
 
 
 @pytest.mark.parametrize("is_on", [True, False])
-def test_searches_are_answered_from_the_fifth_step_where_a_project_asks_for_it(
-    run: Run, is_on: bool
-) -> None:
+def test_searches_are_answered_from_the_fifth_step_on(run: Run, is_on: bool) -> None:
     run.knows()
     switch_hooks(caller=run.caller, ref="store", switched={Hook.STEP_SEARCHED: is_on})
 
@@ -311,9 +305,7 @@ def test_what_was_forgotten_is_warned_of_once_more_and_briefed_no_more(run: Run)
 
 
 @pytest.mark.parametrize("is_merged", [False, True])
-def test_what_its_token_searched_for_in_the_session_is_not_told_again(
-    run: Run, is_merged: bool
-) -> None:
+def test_what_its_token_searched_for_is_not_told_again(run: Run, is_merged: bool) -> None:
     run.warns()
     run.heard(hook_event_name="SessionStart")
     others = memories.as_agent(run.caller)

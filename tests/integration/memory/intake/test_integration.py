@@ -210,9 +210,7 @@ def test_nearly_the_same_in_one_call_is_one(world: World) -> None:
 
 
 @pytest.mark.parametrize("by_agent", [True, False])
-def test_an_agent_that_edits_a_persons_memory_replaces_no_others_by_it(
-    world: World, by_agent: bool
-) -> None:
+def test_an_edit_of_a_persons_memory_replaces_no_others(world: World, by_agent: bool) -> None:
     target, edited = world.stored(OLD), world.stored(PARSER, at=world.now + HOUR)
 
     world.say(edited, NEW, as_agent(world.member) if by_agent else world.owner, 2 * HOUR)
@@ -263,9 +261,7 @@ def _counts(world: World, caller: Caller, project: str | None = None) -> dict[st
     return {f"{one.outcome} {one.gate}".strip(): one.count for one in found}
 
 
-def test_rows_tell_how_each_ended_newest_first_page_by_page_and_are_forgotten(
-    world: World,
-) -> None:
+def test_rows_tell_how_each_ended_page_by_page_and_are_forgotten(world: World) -> None:
     world.sent("short", at=world.now - timedelta(days=91))
     memory = world.stored(REDIS)
     world.sent(REDIS)
@@ -286,9 +282,7 @@ def test_rows_tell_how_each_ended_newest_first_page_by_page_and_are_forgotten(
         _rows(world.owner, project="nowhere")
 
 
-def test_a_refused_candidate_is_known_to_its_sender_or_where_nobody_sent_it_to_all(
-    world: World,
-) -> None:
+def test_a_refused_candidate_is_known_to_its_sender_or_to_all(world: World) -> None:
     given = {"source": "agent_explicit"}
     world.sent("short", as_agent(world.member), **given)
     assert _counts(world, world.member, world.store) == {"refused length": 1}
@@ -298,9 +292,7 @@ def test_a_refused_candidate_is_known_to_its_sender_or_where_nobody_sent_it_to_a
     assert _counts(world, world.owner, world.store) == {"refused length": 1}
 
 
-def test_others_count_nothing_of_what_is_personal_and_read_no_name_of_what_became_so(
-    world: World,
-) -> None:
+def test_others_count_and_read_nothing_of_what_is_or_became_personal(world: World) -> None:
     world.stored(OTHER, scope="personal")
     assert (_rows(world.member), _counts(world, world.member)) == ([], {})
     assert _counts(world, world.owner, world.store) == {"added": 1}
@@ -314,9 +306,7 @@ def test_others_count_nothing_of_what_is_personal_and_read_no_name_of_what_becam
 
 
 @pytest.mark.parametrize("is_queued", [False, True])
-def test_others_do_not_learn_that_a_personal_note_contradicts_their_project(
-    world: World, is_queued: bool
-) -> None:
+def test_others_learn_of_no_personal_contradiction(world: World, is_queued: bool) -> None:
     world.stored(OLD, scope="personal")
     if is_queued:
         sent = (new(OTHER, project=world.store),)

@@ -62,9 +62,7 @@ def test_a_new_statement_is_added_with_its_rows_and_says_where_it_came_from(worl
         assert AuditEntry.objects.filter(object_id=str(memory.id)).count() == 1
 
 
-def test_a_secret_is_refused_and_reaches_neither_rows_nor_logs(
-    world: World, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_secret_reaches_no_row_or_log(world: World, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
 
     outcome = world.sent(SECRET)
@@ -280,9 +278,7 @@ def _topic_of(memory: MemoryView) -> object:
         return found.values_list("topic_id", flat=True).first()
 
 
-def test_near_a_center_of_its_place_is_expected_and_else_a_surprise(
-    world: World, topic: Topic
-) -> None:
+def test_far_from_centers_of_its_place_is_a_surprise(world: World, topic: Topic) -> None:
     near, far = (world.stored(text, confidence=0.8) for text in (NEAR, FAR))
     elsewhere = world.stored(NEAR, scope="personal")
 

@@ -97,9 +97,7 @@ def test_a_wrong_change_is_refused_and_leaves_no_version(world: World, memory: M
         assert not MemoryVersion.objects.exists()
 
 
-def test_each_change_is_for_those_who_may_and_of_what_is_active(
-    world: World, memory: MemoryView
-) -> None:
+def test_each_change_is_for_those_who_may(world: World, memory: MemoryView) -> None:
     theirs, agent = world.theirs(REDIS, scope="personal", project=None), as_agent(world.member)
 
     assert changed(world, memory, agent, tags=["a"]).tags == ("a",)
@@ -158,9 +156,7 @@ def test_what_a_note_said_before_it_was_shared_stays_its_authors(world: World) -
     assert "badly led" not in repr(shown)
 
 
-def test_the_feed_forgets_a_memory_for_those_it_is_taken_from(
-    world: World, memory: MemoryView
-) -> None:
+def test_the_feed_forgets_what_is_taken_away(world: World, memory: MemoryView) -> None:
     def told(caller: Caller) -> bool:
         return str(memory.id) in repr(places.changes_since(caller=caller, after=0, limit=200))
 

@@ -52,9 +52,7 @@ def kept() -> list[Memory]:
         return list(Memory.objects.filter(source="commit_auto").order_by("id"))
 
 
-def test_a_commit_with_a_reason_is_kept_once_with_its_hash_and_files(
-    agent: Caller, store: str, now: datetime
-) -> None:
+def test_a_commit_with_a_reason_is_kept_once(agent: Caller, store: str, now: datetime) -> None:
     row = ran(agent, now, posted(WHY, "Add a button"), project=store)
     ran(agent, now, posted(WHY), project=store, external_id="again")
 
@@ -97,9 +95,7 @@ def test_a_commit_that_says_again_what_its_agent_was_told_is_neither_kept_nor_co
         assert Memory.objects.get(pk=known.id).confirmations == 0
 
 
-def test_a_commit_after_outside_content_is_tainted(
-    agent: Caller, store: str, now: datetime
-) -> None:
+def test_what_follows_outside_content_is_tainted(agent: Caller, store: str, now: datetime) -> None:
     args = {"url": "https://evil.example/page"}
     fetch = {"sequence": 1, "kind": "tool_call", "name": "WebFetch", "args": args}
 
@@ -110,9 +106,7 @@ def test_a_commit_after_outside_content_is_tainted(
     assert found.needs_review
 
 
-def test_nothing_is_kept_of_failed_work_behind_a_shut_gate_or_unasked(
-    agent: Caller, store: str, now: datetime
-) -> None:
+def test_nothing_is_kept_of_failed_work(agent: Caller, store: str, now: datetime) -> None:
     ran(agent, now, posted(WHY, outcome="failure"), project=store)
     ran(agent, now, posted(WHY), project=store, type="build")
     ran(agent, now, posted(WHY), project=store, memory_eligible=False)
@@ -196,9 +190,7 @@ def remembered() -> dict[str, Memory]:
         return {row.external_id.partition(":")[0]: row for row in rows.order_by("id")}
 
 
-def test_outcome_and_calibration_are_remembered_and_wait(
-    agent: Caller, kanban: str, now: datetime
-) -> None:
+def test_outcome_and_calibration_wait(agent: Caller, kanban: str, now: datetime) -> None:
     session = worked(agent, kanban, now)
 
     found = remembered()
@@ -212,9 +204,7 @@ def test_outcome_and_calibration_are_remembered_and_wait(
     assert (calibration.type, calibration.attributes["ratio"]) == ("task_calibration", 1.5)
 
 
-def test_it_is_said_once_as_it_is_at_the_last_end(
-    agent: Caller, kanban: str, now: datetime
-) -> None:
+def test_it_is_said_as_at_the_last_end(agent: Caller, kanban: str, now: datetime) -> None:
     session = worked(agent, kanban, now)
     with tenancy.unit():
         Memory.objects.filter(session_id=session.id).update(
@@ -236,9 +226,7 @@ def test_it_is_said_once_as_it_is_at_the_last_end(
             assert one.versions.count() == 1
 
 
-def test_an_end_without_an_outcome_takes_the_own_one_back(
-    agent: Caller, kanban: str, now: datetime
-) -> None:
+def test_an_end_takes_the_own_one_back(agent: Caller, kanban: str, now: datetime) -> None:
     session = worked(agent, kanban, now)
 
     again(session, outcome="abandoned", steps=4)

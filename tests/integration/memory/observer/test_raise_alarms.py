@@ -82,9 +82,7 @@ def test_what_orders_rings_once_and_waits_until_a_person_keeps_it(
     assert told(steward, store, row) == ()
 
 
-def test_one_alarm_alone_is_told_and_holds_nothing(
-    agent: Caller, store: str, steward: Caller
-) -> None:
+def test_one_alarm_alone_holds_nothing(agent: Caller, store: str, steward: Caller) -> None:
     address = wrote(agent, store, "The registry is described at https://docs.example/cart.")
     row = wrote(agent, store, ADVICE)
 
@@ -120,9 +118,7 @@ def test_a_burst_of_one_writer_rings_and_of_several_does_not(agent: Caller, stor
     assert (many.alarms, many.held) == (5, 5)
 
 
-def test_one_memory_that_takes_most_of_a_week_rings(
-    agent: Caller, store: str, steward: Caller
-) -> None:
+def test_one_that_takes_most_of_a_week_rings(agent: Caller, store: str, steward: Caller) -> None:
     most, other = wrote(agent, store, PLAIN), wrote(agent, store, "Prices are rounded at the end.")
     with tenancy.unit():
         GivenOut.objects.bulk_create(
@@ -155,9 +151,7 @@ def test_members_are_told_nothing_and_stewards_only_of_what_they_see(
     assert {one["memory"].id for one in told(mine, store, own)} == {shared.id, own.id}
 
 
-def test_a_look_goes_on_where_the_last_one_ended_also_for_what_is_committed_late(
-    agent: Caller, store: str
-) -> None:
+def test_a_look_goes_on_where_the_last_one_ended(agent: Caller, store: str) -> None:
     row = wrote(agent, store, PLAIN)
     looked(row)
 
@@ -220,9 +214,7 @@ def test_what_a_person_vouched_for_while_it_was_read_is_not_held(
     assert (done, row_of(row.id).needs_review) == ((0, 0), False)
 
 
-def test_alarms_about_what_others_keep_to_themselves_take_nobodys_place(
-    agent: Caller, store: str, steward: Caller
-) -> None:
+def test_alarms_of_others_take_nobodys_place(agent: Caller, store: str, steward: Caller) -> None:
     shared = wrote(agent, store, ORDER)
     looked(shared)
     own = wrote(agent, store, f"{ORDER} It is mine.", scope="personal")

@@ -45,9 +45,7 @@ def fifth(agent: Caller, store: str, now: datetime) -> Session:
     return lived(agent, now, 5, project=store)
 
 
-def test_the_fifth_session_makes_a_synthesis_due_that_rests_on_the_sums_and_waits(
-    agent: Caller, store: str, now: datetime
-) -> None:
+def test_the_fifth_session_makes_one_due(agent: Caller, store: str, now: datetime) -> None:
     lived(agent, now, 4, project=store)
     before = Job.objects.filter(name="memory.synthesize").count()
 
@@ -88,9 +86,7 @@ def changes(number: int) -> tuple[dict[str, object], ...]:
     )
 
 
-def test_a_week_finds_modules_that_go_together_through_other_files_each_time(
-    agent: Caller, store: str, now: datetime
-) -> None:
+def test_a_week_finds_modules_that_go_together(agent: Caller, store: str, now: datetime) -> None:
     for day in range(5):
         row = ran(agent, now + timedelta(days=day), changes(day), project=store)
 

@@ -100,9 +100,7 @@ def test_the_graph_stays_close_to_the_exact_one(models_dir: Path) -> None:
     assert recipe.smallest_cosine >= weights.COSINE_FLOOR
 
 
-def test_static_vectors_tell_related_texts_and_rare_words_weigh_more(
-    static: StaticEmbedder,
-) -> None:
+def test_static_vectors_tell_related_texts_by_rare_words(static: StaticEmbedder) -> None:
     texts = ("the database migration failed", "schema upgrade error", "bananas ripen")
     first, second, third = static.embed(texts=texts)
     tokens = static.token_vectors(text="the kubernetes")
@@ -142,9 +140,7 @@ def test_without_the_model_it_is_not_installed(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("library")
-def test_a_model_of_other_bytes_is_refused_and_not_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_of_other_bytes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put_altered(tmp_path)
 
     with pytest.raises(ProviderRefused, match=r"config\.cfg .*not as pinned") as refused:
@@ -156,9 +152,7 @@ def test_a_model_of_other_bytes_is_refused_and_not_read(
     assert name_reader.readiness(models_dir=tmp_path) is Readiness.NOT_INSTALLED
 
 
-def test_the_command_says_what_is_missing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_it_says_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert weights.main(arguments=["--into", str(tmp_path), "--names", "--check"]) == 1
 
     assert f"{NAME_READER.name}/ner/model is missing or not as pinned." in capsys.readouterr().err
@@ -226,9 +220,7 @@ def test_a_second_run_changes_nothing_but_what_a_killed_one_left(copy: Path) -> 
     assert list((copy / MODEL).glob(".unfinished.*")) == []
 
 
-def test_check_accepts_what_was_brought_and_names_an_altered_file(
-    copy: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_check_names_an_altered_file(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert weights.main(arguments=["--into", str(copy), "--check"]) == 0
     assert "as pinned" in said(capsys)
     for name in ("tokenizer.json", "encoder.json"):

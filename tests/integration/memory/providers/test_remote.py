@@ -54,9 +54,7 @@ CHAT_FAULTS = (
 )
 
 
-def test_documents_and_queries_are_embedded_in_order_and_cohere_is_told_which(
-    vendors: Vendors, vendor: Vendor
-) -> None:
+def test_texts_are_embedded_in_order_and_of_their_kind(vendors: Vendors, vendor: Vendor) -> None:
     for key in ("openai/small", "cohere/embed"):
         embedder = vendors.embedder(key=key, tenant="acme")
         vectors = embedder.embed_documents(texts=TEXTS)
@@ -116,9 +114,7 @@ def test_a_vendor_without_its_key_is_asked_and_refuses(vendors: Vendors, vendor:
         embedder.embed_queries(texts=("x",))
 
 
-def test_reranker_scores_in_the_order_of_the_texts_and_no_faulty_ranking_is_returned(
-    vendors: Vendors, vendor: Vendor
-) -> None:
+def test_no_faulty_ranking_is_returned(vendors: Vendors, vendor: Vendor) -> None:
     reranker = vendors.reranker(tenant="acme")
     assert reranker is not None
 

@@ -69,9 +69,7 @@ def test_a_person_who_confirms_verifies(world: World, memory: MemoryView) -> Non
     assert do(world, "confirm", memory.id).importance == 1.0
 
 
-def test_agents_verify_nothing_end_no_wait_and_forget_what_nothing_protects(
-    world: World, agent: Caller, memory: MemoryView
-) -> None:
+def test_agents_end_no_wait_nor_verify(world: World, agent: Caller, memory: MemoryView) -> None:
     change(memory, needs_review=True)
 
     after = do(world, "confirm", memory.id, agent)
@@ -89,9 +87,7 @@ def test_a_pin_lifts_and_lets_go(world: World, memory: MemoryView) -> None:
     assert (let_go.pinned, let_go.governance) == (False, 3)
 
 
-def test_archived_ones_leave_searches_and_are_as_before_once_restored(
-    world: World, memory: MemoryView
-) -> None:
+def test_archived_ones_are_as_before_once_restored(world: World, memory: MemoryView) -> None:
     gone = do(world, "archive", memory.id)
     between = places(memory)
     back = do(world, "restore", memory.id)
@@ -101,9 +97,7 @@ def test_archived_ones_leave_searches_and_are_as_before_once_restored(
     assert (back.status, back.archived_reason, back.valid_until) == ("active", "", None)
 
 
-def test_archived_ones_rest_and_only_they_return_where_no_twin_is(
-    world: World, memory: MemoryView
-) -> None:
+def test_archived_ones_return_where_no_twin_is(world: World, memory: MemoryView) -> None:
     with pytest.raises(NotActive):
         do(world, "restore", memory.id)
     do(world, "archive", memory.id)
@@ -117,9 +111,7 @@ def test_archived_ones_rest_and_only_they_return_where_no_twin_is(
     assert row_of(memory).status == "archived"
 
 
-def test_archiving_names_a_version_and_a_reason_without_secrets(
-    world: World, memory: MemoryView
-) -> None:
+def test_archiving_names_a_version_and_a_reason(world: World, memory: MemoryView) -> None:
     do(world, "confirm", memory.id)
 
     with pytest.raises(PreconditionFailed):
@@ -143,9 +135,7 @@ def test_only_stewards_restore_what_others_wrote(world: World, memory: MemoryVie
     assert do(world, "restore", memory.id, steward).status == "active"
 
 
-def test_viewers_do_none_and_what_cannot_be_seen_is_as_if_it_did_not_exist(
-    world: World, memory: MemoryView
-) -> None:
+def test_viewers_and_who_does_not_see_it_do_none(world: World, memory: MemoryView) -> None:
     hidden = world.theirs(REDIS, scope="personal", project=None)
 
     for verb in USUAL:
@@ -233,9 +223,7 @@ def test_agents_forget_own_ones_that_nobody_vouched_for(world: World, verb: str)
         _archive(world, agent, vouched)
 
 
-def test_an_agent_corrects_for_its_person_and_cannot_let_go_of_the_correction(
-    world: World,
-) -> None:
+def test_an_agent_corrects_for_its_person_and_lets_nothing_go(world: World) -> None:
     decision, agent = world.stored(CARTS, type="decision"), as_agent(world.owner)
     text = "Carts are merged at sign-in, and emptied at sign-out."
 

@@ -87,9 +87,7 @@ def test_each_waits_in_its_most_pressing_group(world: World, due: MemoryView) ->
     assert listed(world, group=Group.TAINTED) == [CARTS]
 
 
-def test_pages_of_memories_and_conflicts_follow_each_other_by_how_long_they_wait(
-    world: World, due: MemoryView
-) -> None:
+def test_pages_follow_each_other_by_how_long_they_wait(world: World, due: MemoryView) -> None:
     old = "The checkout worker in `shop/checkout.py` retries a payment 3 times and gives up."
     world.stored(old)
     clash = world.sent(old.replace("3", "5")).conflict_id
@@ -126,9 +124,7 @@ def test_keeping_in_person_verifies_and_by_anothers_token_only_ends_the_wait(wor
     assert listed(world) == []
 
 
-def test_rejecting_archives_with_the_reason_and_what_is_decided_is_not_decided_again(
-    world: World, due: MemoryView
-) -> None:
+def test_rejecting_archives_once_with_the_reason(world: World, due: MemoryView) -> None:
     gone = decide(world, "reject", due).memory
 
     assert (gone.status, gone.archived_reason) == ("archived", "only there")
@@ -136,9 +132,7 @@ def test_rejecting_archives_with_the_reason_and_what_is_decided_is_not_decided_a
         decide(world, "reject", due, world.member)
 
 
-def test_a_snooze_rests_for_one_person_until_its_moment_at_most_a_year(
-    world: World, due: MemoryView
-) -> None:
+def test_a_snooze_rests_for_one_person(world: World, due: MemoryView) -> None:
     for days in (0, 366):
         with pytest.raises(InvalidInput):
             decide(world, "snooze", due, until=world.now + timedelta(days=days))
@@ -193,9 +187,7 @@ def test_an_item_shows_what_is_like_it_and_suggests_to_merge(world: World) -> No
     assert (item["waits"], item["may_keep"], item["suggestion"].why) == (True, True, Why.ALIKE)
 
 
-def test_all_of_a_selection_is_decided_or_none_and_a_group_when_its_count_is_right(
-    world: World, due: MemoryView
-) -> None:
+def test_all_of_a_selection_is_decided_or_none(world: World, due: MemoryView) -> None:
     chosen, details = (due.id, world.stored(PARSER).id), VerbDetails()
     world.waiting(CARTS)
 
@@ -209,9 +201,7 @@ def test_all_of_a_selection_is_decided_or_none_and_a_group_when_its_count_is_rig
     assert listed(world) == []
 
 
-def test_of_more_than_can_be_decided_at_once_the_longest_waiting_are(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_longest_waiting_are_decided(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(actions, "MOST_IN_BULK", 3)
     many_waiting(world.owner, world.now, 5, project=world.store)
     given = {"caller": world.owner, "project": world.store, "now": world.now}
@@ -255,9 +245,7 @@ def test_undoing_restores_every_field(world: World, verdict: str) -> None:
 
 
 @pytest.mark.parametrize("is_merged", [False, True])
-def test_undoing_after_somebody_changed_one_is_refused_and_changes_nothing(
-    world: World, due: MemoryView, is_merged: bool
-) -> None:
+def test_undoing_what_changed_is_refused(world: World, due: MemoryView, is_merged: bool) -> None:
     old = world.stored(CARTS)
     if is_merged:
         made = decide(world, "merge", due, into=old.id)
@@ -284,9 +272,7 @@ def test_what_was_decided_together_is_undone_together(world: World, due: MemoryV
     assert [fields_of(one) for one in both] == before
 
 
-def test_nobody_else_takes_back_a_verdict_nor_a_token_one_given_in_person(
-    world: World, due: MemoryView
-) -> None:
+def test_nobody_else_takes_back_a_verdict(world: World, due: MemoryView) -> None:
     made = decide(world, "reject", due)
 
     agent = as_agent(world.owner)
@@ -311,9 +297,7 @@ def own_token(world: World, agent: Caller) -> None:
         )  # fmt: skip
 
 
-def test_a_token_snoozes_for_itself_and_it_or_its_person_takes_that_back(
-    world: World, due: MemoryView
-) -> None:
+def test_a_token_or_its_person_takes_a_snooze_back(world: World, due: MemoryView) -> None:
     agent = as_agent(world.owner)
     another = replace(agent, token_id=uuid4())
     own_token(world, agent)
@@ -423,9 +407,7 @@ def test_external_id_and_team_go_over_to_the_correction(world: World, team: str)
     assert (new.external_id, new.scope, new.team_id) == ("t-1", "team", old.team_id)
 
 
-def test_an_agent_that_corrects_what_waits_ends_no_wait_and_corrects_no_taint_away(
-    world: World,
-) -> None:
+def test_an_agent_that_corrects_what_waits_ends_no_wait_nor_taint(world: World) -> None:
     tainted = world.waiting(CARTS, set={"taint_reason": "web"})
     new = corrected(world, world.waiting(REDIS), by=as_agent(world.owner)).memory
 
@@ -446,9 +428,7 @@ def test_a_correction_is_shared_more_widely_by_who_may(world: World, memory: Mem
     assert moved.scope == "personal"
 
 
-def test_an_agent_that_only_restates_what_it_was_given_corrects_nothing(
-    world: World, memory: MemoryView
-) -> None:
+def test_an_agent_that_restates_corrects_nothing(world: World, memory: MemoryView) -> None:
     agent = as_agent(world.owner)
     asked = SearchRequest(query=REDIS, project=world.store, threshold=0.0)
     search(caller=agent, request=asked, now=world.now)

@@ -261,9 +261,7 @@ def test_what_stands_again_and_says_again_what_it_said_is_undone_too(world: Worl
     assert (again.archived, again.reinstated, again.rewritten) == (1, 1, 1)
 
 
-def test_a_part_of_a_rollback_is_not_undone_by_itself_nor_decided_by_the_inbox(
-    world: World,
-) -> None:
+def test_a_part_of_a_rollback_is_not_undone_or_decided_by_itself(world: World) -> None:
     before = [world.theirs(text) for text in (REDIS, CARTS)]
     done, then = world.roll(), world.now + 2 * HOUR
     assert done.review_id is not None
@@ -348,9 +346,7 @@ def test_pin_external_id_and_what_was_verified_are_taken_back(world: World) -> N
     assert [getattr(after, name) for name in names] == [getattr(before, name) for name in names]
 
 
-def test_words_that_stay_keep_their_confirmation_and_what_is_as_before_is_left(
-    world: World,
-) -> None:
+def test_words_that_stay_keep_their_confirmation(world: World) -> None:
     pinned, same = world.stored(REDIS), world.stored(CARTS)
     world.say(pinned, pinned=True)
     confirm(caller=world.owner, memory_id=pinned.id, now=world.now)
@@ -366,9 +362,7 @@ def test_words_that_stay_keep_their_confirmation_and_what_is_as_before_is_left(
     assert (row.pinned, row.user_verified) == (False, True)
 
 
-def test_a_preview_of_many_asks_no_more_and_counts_no_further_than_a_call_takes(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_preview_of_many_asks_no_more(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     def change_one(number: int) -> None:
         told = f"Engine {number * 7919} of the mill was oiled by crew {number * 104729}."
         world.say(world.stored(told, type="episode"), f"{told} Then it was painted.")
@@ -431,9 +425,7 @@ def any_of(chance: Random) -> Any:
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("by", ["person", "time"])
-def test_the_numbers_of_a_preview_are_those_of_the_receipt(
-    world: World, seed: int, by: str
-) -> None:
+def test_a_preview_has_the_numbers_of_the_receipt(world: World, seed: int, by: str) -> None:
     world.stored(TEXTS[0])
     live(world, Random(seed), deeds=24)
     chosen = {} if by == "person" else {"since": world.now + 8 * MINUTE}
@@ -479,9 +471,7 @@ def just_before(monkeypatch: pytest.MonkeyPatch) -> Before:
     return happens
 
 
-def test_what_goes_along_does_not_use_the_bound_up(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_goes_along_uses_no_bound_up(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rollback, "MOST", 2)
     first = world.put_right(world.stored(REDIS).id, CARTS)
     world.put_right(first, MILL)
@@ -495,9 +485,7 @@ def test_what_goes_along_does_not_use_the_bound_up(
     assert last["review_id"] is not None
 
 
-def test_no_more_is_rewritten_in_a_call_than_is_undone_in_a_request(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_more_is_rewritten_than_is_undone(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rollback, "MOST_REWRITTEN", 1)
     for text in (REDIS, CARTS):
         world.say(world.stored(text), f"{text} Twice.")
@@ -508,9 +496,7 @@ def test_no_more_is_rewritten_in_a_call_than_is_undone_in_a_request(
     assert (last["archived"], last["rewritten"], last["left"]) == (1, 1, 1)
 
 
-def test_what_is_gone_by_the_time_is_left_and_the_rest_is_told(
-    world: World, just_before: Before
-) -> None:
+def test_what_is_gone_is_left_and_the_rest_told(world: World, just_before: Before) -> None:
     gone, other, kept = world.stored(REDIS), world.stored(CARTS), world.theirs(PARSER)
     world.stand_for(kept)
     world.say(gone, MILL)
@@ -524,9 +510,7 @@ def test_what_is_gone_by_the_time_is_left_and_the_rest_is_told(
 
 
 @pytest.mark.parametrize("meanwhile", ["personal", "kept", "rewritten"])
-def test_what_somebody_keeps_while_it_is_locked_stays(
-    world: World, meanwhile: str, just_before: Before
-) -> None:
+def test_what_is_kept_meanwhile_stays(world: World, meanwhile: str, just_before: Before) -> None:
     one, other = world.theirs(REDIS), world.theirs(CARTS)
     deeds: dict[str, Callable[[], object]] = {
         "personal": lambda: world.say(one, scope="personal"),

@@ -72,9 +72,7 @@ def test_what_others_stand_for_stands_again_where_it_was_replaced(world: World, 
         (ConflictVerdict.KEEP_OLDER, False),
     ],
 )
-def test_what_others_settled_a_conflict_for_is_left(
-    world: World, verdict: ConflictVerdict, is_left: bool
-) -> None:
+def test_what_others_settled_is_left(world: World, verdict: ConflictVerdict, is_left: bool) -> None:
     older, newer = world.stored(REDIS), world.theirs(CARTS)
     world.settle(world.conflict_of(older, newer), verdict)
 
@@ -103,9 +101,7 @@ def test_what_others_confirmed_in_person_is_left(world: World) -> None:
 
 
 @pytest.mark.parametrize("judge", JUDGES)
-def test_a_changed_memory_that_others_judged_right_since_is_left(
-    world: World, judge: Judge
-) -> None:
+def test_a_change_that_others_judged_right_is_left(world: World, judge: Judge) -> None:
     judged, other = world.stored(REDIS), world.stored(PARSER)
     world.say(judged, CARTS, after=EARLY)
     world.say(other, f"{PARSER} Twice.", after=EARLY)
@@ -138,9 +134,7 @@ def test_whose_words_they_are_and_who_asks_judge_nothing(world: World, who: str)
 
 
 @pytest.mark.parametrize("wrote", ["others", "they"])
-def test_what_was_changed_once_more_goes_back_to_what_others_judged_right(
-    world: World, wrote: str
-) -> None:
+def test_what_changed_goes_back_to_what_others_found_right(world: World, wrote: str) -> None:
     memory = world.stored(REDIS) if wrote == "others" else world.theirs(REDIS)
     world.say(memory, CARTS, after=EARLY)
     world.stand_for(memory)
@@ -193,9 +187,7 @@ def test_the_text_of_who_settled_stays(world: World, ended: Conflict, chosen: st
     assert conflict_row(ended.id).verdict == "edit"
 
 
-def test_a_text_of_theirs_by_which_somebody_else_settled_is_left(
-    world: World, between: UUID
-) -> None:
+def test_a_text_by_which_others_settled_is_left(world: World, between: UUID) -> None:
     known = world.theirs(PARSER)
     world.settle(between, ConflictVerdict.EDIT, content=PARSER)
 
@@ -206,9 +198,7 @@ def test_a_text_of_theirs_by_which_somebody_else_settled_is_left(
     assert (done.archived, done.left, active()) == (0, 1, [PARSER])
 
 
-def test_where_who_settled_is_rolled_back_the_conflict_is_open_again_until_that_is_undone(
-    world: World, ended: Conflict
-) -> None:
+def test_where_who_settled_is_rolled_back_it_is_open_again(world: World, ended: Conflict) -> None:
     seen = world.look(person=world.steward.user_id)
     done = world.roll(person=world.steward.user_id)
 
@@ -229,9 +219,7 @@ def test_where_who_settled_is_rolled_back_the_conflict_is_open_again_until_that_
     assert active() == [PARSER]
 
 
-def test_undoing_is_refused_where_somebody_has_settled_it_meanwhile(
-    world: World, ended: Conflict
-) -> None:
+def test_undoing_what_was_settled_since_is_refused(world: World, ended: Conflict) -> None:
     done = world.roll(person=world.steward.user_id)
     world.settle(ended.id, ConflictVerdict.BOTH, after=2 * HOUR)
 

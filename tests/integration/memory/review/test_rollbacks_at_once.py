@@ -102,9 +102,7 @@ def test_an_undo_waits_for_the_job_to_be_cancelled(
     assert (Job.objects.get(pk=died).state, active()) == ("cancelled", TEXTS)
 
 
-def test_what_has_failed_is_not_cancelled_while_it_is_undone(
-    died: UUID, undo: Callable[[], int]
-) -> None:
+def test_what_is_undone_is_not_cancelled(died: UUID, undo: Callable[[], int]) -> None:
     with tenancy.unit():
         undone = undo()
         is_cancelled = jobs.cancel(job_id=died)

@@ -58,9 +58,7 @@ def silent(agent: Caller, member_caller: Caller, store: str, now: datetime) -> E
     return Ended(ran(agent, now, (), project=store), member_caller, now)
 
 
-def test_it_says_what_was_seen_what_was_dropped_and_what_waits(
-    session: Ended, silent: Ended
-) -> None:
+def test_it_says_what_was_seen_dropped_and_waits(session: Ended, silent: Ended) -> None:
     told, nothing = session.seen(), silent.seen()
 
     assert [(one["memory"].type, one["why"], one["waits"]) for one in told.candidates] == [
@@ -74,9 +72,7 @@ def test_it_says_what_was_seen_what_was_dropped_and_what_waits(
     assert (nothing.candidates, nothing.waiting, nothing.shown) == ((), 0, inbox.EMPTY)
 
 
-def test_nothing_is_kept_that_nobody_counted_and_else_all_of_it_at_once(
-    session: Ended, agent: Caller
-) -> None:
+def test_all_that_somebody_counted_is_kept_at_once(session: Ended, agent: Caller) -> None:
     with pytest.raises(Conflict, match="2 wait here now, not 1"):
         session.decide(save_all=True, count=1)
     with pytest.raises(Forbidden):  # who proposed does not approve

@@ -117,9 +117,7 @@ def test_a_verdict_is_carried_out_and_can_be_taken_back(
 
 
 @pytest.mark.parametrize("verdict", [KEEP_OLDER, KEEP_NEWER])
-def test_what_leaves_names_its_successor_and_the_reason(
-    world: World, found: ConflictView, verdict: ConflictVerdict
-) -> None:
+def test_what_leaves_says_why(world: World, found: ConflictView, verdict: ConflictVerdict) -> None:
     kept, gone = found.older, found.newer
     if verdict is KEEP_NEWER:
         kept, gone = gone, kept
@@ -133,9 +131,7 @@ def test_what_leaves_names_its_successor_and_the_reason(
     assert told.details["superseded"] == [str(gone.id)]
 
 
-def test_edges_that_a_settlement_took_come_back_as_they_were(
-    world: World, found: ConflictView
-) -> None:
+def test_edges_that_it_took_come_back_as_they_were(world: World, found: ConflictView) -> None:
     told = {"confidence": 0.4, "automatic": False, "description": "Said by hand.", "cosine": 0.7}
     with tenancy.unit():
         MemoryLink.objects.create(
@@ -152,9 +148,7 @@ def test_edges_that_a_settlement_took_come_back_as_they_were(
     assert edges(found) == before
 
 
-def test_a_text_of_ones_own_replaces_both_from_then_on_and_says_why(
-    world: World, found: ConflictView
-) -> None:
+def test_a_text_of_ones_own_replaces_both(world: World, found: ConflictView) -> None:
     ended(world, found, EDIT)
 
     older, newer = row_of(found.older), row_of(found.newer)
@@ -176,9 +170,7 @@ def test_agents_settle_nothing(world: World, found: ConflictView) -> None:
     assert all(world.conflict(found.id, agent).barred.values())
 
 
-def test_nobody_settles_over_a_text_that_has_changed_since(
-    world: World, found: ConflictView
-) -> None:
+def test_nobody_settles_over_what_changed_since(world: World, found: ConflictView) -> None:
     world.say(found.older, OLD.replace("3 times", "6 times"), world.owner)
 
     with pytest.raises(PreconditionFailed, match="was changed meanwhile"):
@@ -202,9 +194,7 @@ def test_what_cannot_be_meant_is_refused(world: World, found: ConflictView) -> N
     assert states(found) == ("active", "active")
 
 
-def test_what_is_over_is_not_settled_again_and_what_changed_is_not_taken_back(
-    world: World, found: ConflictView
-) -> None:
+def test_what_is_over_is_not_settled_again(world: World, found: ConflictView) -> None:
     done = ended(world, found, KEEP_NEWER)
 
     with pytest.raises(PreconditionFailed, match="was settled meanwhile"):
@@ -238,9 +228,7 @@ def test_a_conflict_is_nothing_to_who_sees_one_side_only(world: World) -> None:
         ended(world, one, BOTH, world.member)
 
 
-def test_taking_back_a_text_that_was_there_before_leaves_that_memory(
-    world: World, found: ConflictView
-) -> None:
+def test_taking_back_leaves_what_was_there_before(world: World, found: ConflictView) -> None:
     put_away(found, "archived")
     right = world.stored(RIGHT)
     put_away(found, "active")
@@ -254,9 +242,7 @@ def test_taking_back_a_text_that_was_there_before_leaves_that_memory(
 
 
 @pytest.mark.parametrize("is_changed", [True, False])
-def test_a_text_that_settled_is_archived_unless_somebody_changed_it_since(
-    world: World, is_changed: bool
-) -> None:
+def test_a_text_that_settled_is_archived_if_unchanged(world: World, is_changed: bool) -> None:
     one = clash(world, world.owner, world.member, external_id="" if is_changed else "wiki-1")
     done = ended(world, one, EDIT)
     written = row_of(one.older).superseded_by_id
@@ -273,9 +259,7 @@ def test_a_text_that_settled_is_archived_unless_somebody_changed_it_since(
     assert row_of(one.newer).external_id == one.newer.external_id
 
 
-def test_a_text_that_would_replace_a_fourth_memory_is_refused(
-    world: World, found: ConflictView
-) -> None:
+def test_a_text_that_replaces_a_fourth_is_refused(world: World, found: ConflictView) -> None:
     put_away(found, "archived")
     text = OLD.replace("3 times", "7 times")
     fourth = world.stored(text, as_agent(world.owner), source="agent_explicit")
@@ -315,9 +299,7 @@ def test_what_a_conflict_says_of_rights_is_what_settling_does(
     assert one.verdict == ""
 
 
-def test_a_settlement_is_taken_back_by_whoever_made_it_or_a_steward(
-    world: World, found: ConflictView
-) -> None:
+def test_it_is_taken_back_by_its_maker_or_a_steward(world: World, found: ConflictView) -> None:
     done = ended(world, found, KEEP_OLDER, world.member)
     stranger = replace(world.member, user_id=UUID(int=7))
 
@@ -340,9 +322,7 @@ def told_of_conflicts(caller: Caller) -> list[tuple[UUID, str]]:
 
 
 @pytest.mark.parametrize("side", ["older", "newer"])
-def test_a_side_that_became_personal_is_settled_out_of_sight(
-    world: World, found: ConflictView, side: str
-) -> None:
+def test_a_personal_side_is_settled_unseen(world: World, found: ConflictView, side: str) -> None:
     people = {"older": world.owner, "newer": world.member}
     author, theirs = people.pop(side), getattr(found, side)
     (other,) = people.values()

@@ -39,9 +39,7 @@ def test_a_question_is_answered_by_its_rarest_words_until_that_has_ended(world: 
     assert found(world) == ()
 
 
-def test_words_that_more_memories_hold_than_are_looked_at_answer_nothing(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_words_of_too_many_answer_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(3):
         world.stored(f"{KNOWN} Written down for part {number}.")
     monkeypatch.setattr(queries, "FEW", 2)

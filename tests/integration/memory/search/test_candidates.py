@@ -162,9 +162,7 @@ def test_a_narrow_filter_leaves_the_best_of_what_passes(
     assert got == pytest.approx(best, abs=5e-3)
 
 
-def test_what_has_ended_is_found_and_ten_thousand_values_of_a_filter_are_taken(
-    caller: Caller, members: tuple[Member, ...]
-) -> None:
+def test_what_has_ended_is_found_by_filters(caller: Caller, members: tuple[Member, ...]) -> None:
     archived = states_of(filters=parse(text="is:archived"))
     ended = {one.id for one in members if "archived" in one.states}
     values = (*(f"no/such/file{number}.py" for number in range(9_999)), "web/app.tsx")

@@ -73,9 +73,7 @@ def gathered(caller: Caller, request: SearchRequest, now: datetime, seed: int) -
     return pool, replace(pool, found=bare, known=known)
 
 
-def test_what_changed_is_what_two_real_searches_show(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_what_changed_is_what_searches_show(caller: Caller, store: str, now: datetime) -> None:
     seen = set()
     for text, profile in product(QUESTIONS, ("plain", "coding", "rrf")):
         request = SearchRequest(query=text, project=store, profile=profile)
@@ -136,9 +134,7 @@ def counted(shop: str, owner: UUID, searches: int, changed: int, now: datetime) 
         )
 
 
-def test_searches_and_contexts_of_a_project_are_counted_by_day_and_only_numbers_stay(
-    caller: Caller, shop: str, now: datetime
-) -> None:
+def test_searches_and_contexts_are_counted(caller: Caller, shop: str, now: datetime) -> None:
     asked(caller, now)
     asked(caller, now, "redis unreachable")
     first = changes(caller, now)
@@ -158,9 +154,7 @@ def test_searches_and_contexts_of_a_project_are_counted_by_day_and_only_numbers_
     assert set(row.counts) == {"searches", "took_part", "changed"}
 
 
-def test_what_gives_nothing_is_of_no_project_or_of_two_is_not_counted_a_brief_and_a_plan_are(
-    caller: Caller, shop: str, now: datetime
-) -> None:
+def test_a_brief_and_a_plan_are_counted_too(caller: Caller, shop: str, now: datetime) -> None:
     asked(caller, now, project=None)
     asked(caller, now, projects=("other",))
     asked(caller, now, is_noted=False)
@@ -191,7 +185,7 @@ def test_what_was_counted_a_year_ago_is_forgotten(caller: Caller, shop: str, now
         assert [row.day for row in Statistic.objects.filter(kind="graph_part")] == [now.date()]
 
 
-def test_others_are_told_their_own_searches_and_those_of_no_person(
+def test_others_are_told_their_own_searches(
     caller: Caller, member_caller: Caller, shop: str, now: datetime
 ) -> None:
     asked(caller, now)
@@ -209,9 +203,7 @@ def test_others_are_told_their_own_searches_and_those_of_no_person(
     assert (agent.searches, agent.is_whole) == (2, False)
 
 
-def test_few_searches_or_those_of_few_people_are_told_to_nobody_else(
-    caller: Caller, shop: str, now: datetime
-) -> None:
+def test_those_of_few_are_told_to_nobody_else(caller: Caller, shop: str, now: datetime) -> None:
     asked(caller, now)
     for people, each in ((3, 6), (2, 30), (1, 60)):
         with tenancy.unit():

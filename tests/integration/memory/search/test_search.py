@@ -151,9 +151,7 @@ def turns(world: World) -> tuple[UUID, ...]:
     return ids
 
 
-def test_the_turn_after_the_question_is_found_with_it(
-    world: World, turns: tuple[UUID, ...]
-) -> None:
+def test_the_turn_after_a_question_is_found(world: World, turns: tuple[UUID, ...]) -> None:
     question, answer = TURNS[1:3]
     found = _found(world, LOCK)
 

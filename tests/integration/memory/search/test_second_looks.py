@@ -117,9 +117,7 @@ def test_a_made_up_memory_finds_what_is_not_said(world: World, vendor: Vendor) -
 
 
 @pytest.mark.usefixtures("local_reranker")
-def test_turns_are_reranked_unasked_and_none_into_sight(
-    world: World, turns: tuple[UUID, ...]
-) -> None:
+def test_turns_are_reranked_without_asking(world: World, turns: tuple[UUID, ...]) -> None:
     usual, bare = asked(world).hits, asked(world, "none").hits
 
     assert all(hit.explain["rerank"] for hit in usual)

@@ -134,9 +134,7 @@ def _call(agent: Caller, now: datetime, name: str, /, **given: object) -> dict[s
 
 
 @pytest.mark.parametrize("tool", ["search", "check_conflicts"])
-def test_who_was_told_the_other_side_does_not_confirm_it(
-    world: World, agent: Caller, pair: set[str], tool: str
-) -> None:
+def test_who_was_told_confirms_none(world: World, agent: Caller, pair: set[str], tool: str) -> None:
     if tool == "search":
         asked = {"query": "payment retried", "threshold": 0.0, "limit": 1}
         (hit,) = _call(agent, world.now, tool, **asked)["results"]

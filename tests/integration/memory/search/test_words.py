@@ -189,9 +189,7 @@ def best(world: World, project: str | None) -> UUID:
     return world.search(QUESTION, **wanted).hits[0].memory.id
 
 
-def test_a_word_is_as_rare_as_in_its_project_unless_that_is_young(
-    world: World, kiosk: UUID
-) -> None:
+def test_a_word_is_as_rare_as_in_its_grown_project(world: World, kiosk: UUID) -> None:
     texts = ("Caroline keeps the plan of the market.", "The kiosk keeps a plan of the market.")
     caroline, _ = fill(world, "new", texts)  # not counted yet
 

@@ -158,9 +158,7 @@ def _texts(file: Path) -> Iterator[str]:
 
 
 @pytest.mark.goal(name="G16")
-def test_planted_ones_are_found_and_of_what_is_found_nothing_is_left(
-    figure: Callable[[str], None],
-) -> None:
+def test_planted_ones_are_found_and_leave_nothing(figure: Callable[[str], None]) -> None:
     scanner.prepare()
     corpus = tuple(planted(seed=SEED))
     contexts = {kind.name: set[str]() for kind in KINDS}

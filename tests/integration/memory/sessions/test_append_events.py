@@ -164,9 +164,7 @@ def test_another_s_session_is_as_none_and_who_may_not_write_appends_nothing(shop
         run.does(call(1))
 
 
-def test_too_many_are_refused_and_who_is_far_ahead_of_the_observer_waits_if_it_is_kept(
-    run: Run,
-) -> None:
+def test_too_many_are_refused_and_who_is_far_ahead_waits(run: Run) -> None:
     with pytest.raises(InvalidInput):
         run.does(*(call(n) for n in range(1, appending.MOST + 2)))
     run.update(events=appending.MOST_OF_SESSION, folded=appending.MOST_OF_SESSION)

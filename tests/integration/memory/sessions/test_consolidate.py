@@ -39,9 +39,7 @@ def run(shop: Shop) -> Run:
         ("membership", "no longer belongs to the organization"),
     ],
 )
-def test_who_lost_what_it_takes_is_told_so_once(
-    shop: Shop, run: Run, lost: str, words: str
-) -> None:
+def test_who_lost_the_right_is_told_once(shop: Shop, run: Run, lost: str, words: str) -> None:
     if lost == "role":
         with tenancy.walled(organization_id=shop.agent.organization_id):
             rows = Membership.objects.filter(user_id=shop.agent.user_id)
@@ -166,9 +164,7 @@ def test_a_session_that_goes_on_before_it_is_read_is_left_to_its_next_end(truste
     assert reason
 
 
-def test_a_session_that_goes_on_once_it_is_decided_about_is_read_once_and_waits(
-    trusted: Run,
-) -> None:
+def test_a_session_that_goes_on_once_decided_is_read_once(trusted: Run) -> None:
     trusted.now += timedelta(hours=LONGEST_HOURS, minutes=1)
     finalize(session_id=trusted.id, now=trusted.now)
     trusted.does(*FETCHED)
@@ -211,9 +207,7 @@ def test_what_comes_while_it_is_read_and_what_words_alone_have_found_waits(trust
     assert trusted.row.state == "open"
 
 
-def test_what_was_taken_from_a_tainted_session_is_tainted_like_what_was_promoted(
-    trusted: Run,
-) -> None:
+def test_what_was_taken_from_a_tainted_session_is_tainted(trusted: Run) -> None:
     trusted.does(*FETCHED)
     trusted.says(TRAP)
     reason = (trusted.finalized().observed or {})["tainted_by"]

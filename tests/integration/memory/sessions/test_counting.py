@@ -55,9 +55,7 @@ def delete(run: Run) -> None:
 
 
 @pytest.mark.parametrize(("cuts", "shared"), [((6, 10), False), ((1, 5, len(STREAM) - 1), True)])
-def test_in_however_many_pieces_a_session_comes_the_sums_are_the_same(
-    shop: Shop, cuts: tuple[int, ...], shared: bool
-) -> None:
+def test_pieces_make_the_same_sums(shop: Shop, cuts: tuple[int, ...], shared: bool) -> None:
     by = shop.program if shared else shop.agent
     before = sums()
     whole = shop.ran(by=by, shared=shared)

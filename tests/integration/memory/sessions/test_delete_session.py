@@ -117,9 +117,7 @@ def test_what_somebody_stands_for_or_another_session_has_said_is_kept(shop: Shop
         assert list(kept) == [[], [], [], [OTHER]]
 
 
-def test_an_agent_deletes_no_memories_and_a_token_no_rule_with_its_session(
-    shop: Shop, run: Run
-) -> None:
+def test_an_agent_deletes_no_memories_and_a_token_no_rule(shop: Shop, run: Run) -> None:
     writes = replace(shop.agent, scopes=frozenset({TokenScope.READ, TokenScope.WRITE}))
     assert only_memory().governance == 2
 
@@ -129,9 +127,7 @@ def test_an_agent_deletes_no_memories_and_a_token_no_rule_with_its_session(
     assert delete(run, shop.agent, Fate.DELETE).memories_deleted == 0
 
 
-def test_an_agent_that_writes_deletes_its_session_and_the_memories_stay(
-    shop: Shop, run: Run
-) -> None:
+def test_an_agent_deletes_its_session_and_memories_stay(shop: Shop, run: Run) -> None:
     writes = replace(shop.agent, scopes=frozenset({TokenScope.READ, TokenScope.WRITE}))
 
     assert delete(run, writes).memories_kept == 1
@@ -148,9 +144,7 @@ def test_what_it_had_replaced_says_why_it_is_gone(shop: Shop, run: Run) -> None:
     assert (row.status, row.archived_reason) == ("archived", "what replaced it was deleted")
 
 
-def test_who_did_not_open_it_does_not_delete_it_and_nobody_while_it_is_read(
-    shop: Shop, run: Run
-) -> None:
+def test_only_who_opened_it_deletes_it_unless_it_is_read(shop: Shop, run: Run) -> None:
     shared = shop.opened(shop.program, shared=True)
 
     for nobody in (shop.owner, replace(shop.agent, bound_projects=(uuid4(),))):

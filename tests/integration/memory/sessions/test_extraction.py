@@ -70,9 +70,7 @@ def extracted(**allowed: Any) -> Extracted:
     return extract_part(turns=TURNS, allowance=replace(FREE, **allowed), tenant=HERE)
 
 
-def test_what_a_model_writes_down_is_taken_of_turns_between_marks_that_nobody_knew(
-    vendor: Vendor,
-) -> None:
+def test_what_a_model_writes_down_of_marked_turns_is_taken(vendor: Vendor) -> None:
     found = extracted()
     extracted()
 
@@ -103,9 +101,7 @@ def test_what_a_model_writes_down_is_taken_of_turns_between_marks_that_nobody_kn
         (candidate(2, TRAP, importance=float("1e400")), "shape"),
     ],
 )
-def test_a_candidate_that_does_not_hold_is_dropped_and_counted(
-    vendor: Vendor, wrong: object, reason: str
-) -> None:
+def test_what_does_not_hold_is_dropped(vendor: Vendor, wrong: object, reason: str) -> None:
     vendor.chat_content = answer(wrong, candidate(2, TRAP, type="error_pattern")).replace(
         "Infinity", "1e400"
     )
@@ -117,9 +113,7 @@ def test_a_candidate_that_does_not_hold_is_dropped_and_counted(
     assert found.dropped == {reason: 1}
 
 
-def test_a_fault_of_the_provider_loses_nothing_and_is_told_with_what_was_stored(
-    shop: Shop, vendor: Vendor
-) -> None:
+def test_a_fault_of_the_provider_loses_nothing(shop: Shop, vendor: Vendor) -> None:
     vendor.script.extend([Fault.HALF_JSON] * 3)
 
     counts = taken(shop)
@@ -137,9 +131,7 @@ def test_after_five_faults_the_model_is_left_alone(vendor: Vendor) -> None:
     assert len(vendor.asked) == 5
 
 
-def test_a_call_costs_tokens_and_money_by_day_and_model(
-    shop: Shop, vendor: Vendor, settings: LazySettings
-) -> None:
+def test_calls_cost_by_day_and_model(shop: Shop, vendor: Vendor, settings: LazySettings) -> None:
     settings.CAIRN_MODEL_PRICES = {"openai/small": (Decimal("100000"), Decimal("200000"))}
 
     taken(shop)
@@ -177,9 +169,7 @@ def test_a_cap_that_is_reached_falls_back_and_says_so(
     assert vendor.asked == []
 
 
-def test_the_organizations_month_is_a_bound_too(
-    shop: Shop, vendor: Vendor, settings: LazySettings
-) -> None:
+def test_an_organization_has_a_bound(shop: Shop, vendor: Vendor, settings: LazySettings) -> None:
     settings.CAIRN_MODEL_TOKENS_PER_MONTH = 5
     with tenancy.unit():
         book_use(spent=replace(ONE_TOKEN, input_tokens=5), project_id=None, now=shop.now)
@@ -233,9 +223,7 @@ WHOLE_KEY = "ghp_1234567890abcdefghijABCDEFGHIJ123456"
 
 
 @pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.LLM, Mode.HEURISTIC])
-def test_a_key_between_marks_of_emphasis_is_neither_sent_nor_taken(
-    vendor: Vendor, mode: Mode
-) -> None:
+def test_a_key_between_marks_is_neither_sent_nor_taken(vendor: Vendor, mode: Mode) -> None:
     turns = (Turn(sequence=1, speaker=Speaker.USER, text=BROKEN_KEY), *TURNS[1:])
     vendor.chat_content = answer(candidate(1, BROKEN_KEY.replace("~~", "")))
 
@@ -344,9 +332,7 @@ def test_no_model_retires_anything_alone(judge: Judge, relation: str) -> None:
 
 
 @pytest.mark.parametrize(("certainty", "links"), [(0.9, []), (0.3, ["contradicts"])])
-def test_what_a_model_surely_holds_for_unrelated_is_no_conflict(
-    judge: Judge, certainty: float, links: list[str]
-) -> None:
+def test_what_is_unrelated_is_no_conflict(judge: Judge, certainty: float, links: list[str]) -> None:
     judge.says(FIVE, "none", certainty)
 
     counts = judge.reads(FIVE)
@@ -399,9 +385,7 @@ def test_turns_and_sessions_cost_no_more_calls_than_their_project_says(
     assert _kinds() == (["contradicts"] if degraded else [])
 
 
-def test_a_note_of_ones_own_is_not_compared_with_what_is_for_all_nor_shown_to_a_model_elsewhere(
-    vendor: Vendor, shop: Shop
-) -> None:
+def test_a_note_of_ones_own_is_shown_to_no_model(vendor: Vendor, shop: Shop) -> None:
     judge = Judge(vendor, shop)
     shop.remember(OLD, scope="personal")
     judge.says(FIVE, "none")

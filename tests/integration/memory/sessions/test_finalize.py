@@ -102,9 +102,7 @@ def test_a_real_stream_becomes_memories_with_evidence(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize(("bound", "kept", "known"), [(0.88, 2, 0), (0.5, 0, 2)])
-def test_what_is_novel_is_a_question_of_the_project_s_own_bound(
-    shop: Shop, bound: float, kept: int, known: int
-) -> None:
+def test_what_is_novel_is_up_to_a_project(shop: Shop, bound: float, kept: int, known: int) -> None:
     shop.remember(
         "The cart must not import shop.pricing, because pricing imports the cart already."
     )
@@ -138,9 +136,7 @@ def test_what_fails_in_the_end_has_had_no_effect(shop: Shop) -> None:
     assert len(promoted()) == 2
 
 
-def test_a_session_that_ends_again_and_again_promotes_no_more_than_its_kind_may(
-    shop: Shop,
-) -> None:
+def test_a_session_that_ends_again_promotes_no_more(shop: Shop) -> None:
     run = shop.opened()
     for sequence, text in enumerate(
         (
@@ -172,9 +168,7 @@ def test_nothing_is_decided_before_a_session_ends_and_an_idle_one_is_by_its_job(
     assert len(promoted()) == 2
 
 
-def test_a_session_that_is_busy_day_and_night_is_decided_about_once_a_day_and_goes_on(
-    shop: Shop,
-) -> None:
+def test_a_session_busy_day_and_night_is_decided_about_once_a_day(shop: Shop) -> None:
     run = shop.opened(cwd="/home/ana/shop")
     run.does(*STREAM)
     run.now = shop.at(hours=LONGEST_HOURS, minutes=1).now
@@ -188,9 +182,7 @@ def test_a_session_that_is_busy_day_and_night_is_decided_about_once_a_day_and_go
     assert (first, end_idle(now=run.now), found, run.row.state) == (1, 0, 2, "open")
 
 
-def test_what_came_after_outside_content_is_tainted_until_a_person_has_kept_it(
-    shop: Shop,
-) -> None:
+def test_what_came_after_outside_content_is_tainted_until_a_person_has_kept_it(shop: Shop) -> None:
     run = shop.ran(FETCH, *later(STREAM, 1))
 
     found = promoted()
@@ -208,9 +200,7 @@ def test_what_came_after_outside_content_is_tainted_until_a_person_has_kept_it(
     assert kept.effective_confidence == pytest.approx(kept.confidence)
 
 
-def test_a_checkpoint_changes_nothing_of_what_is_decided(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_checkpoint_decides_nothing(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(appending, "EVERY", 5)
     run = shop.opened(cwd="/home/ana/shop")
     for start in range(0, len(STREAM), 4):
@@ -240,9 +230,7 @@ def test_sessions_of_a_person_count_together_and_say_nothing_in_a_shared_one(sho
 
 
 @pytest.mark.parametrize(("is_shared", "sessions"), [(True, 2), (False, 1)])
-def test_sessions_of_others_count_for_a_person_where_they_are_shared_in_its_project(
-    shop: Shop, is_shared: bool, sessions: int
-) -> None:
+def test_sessions_count_where_they_are_shared(shop: Shop, is_shared: bool, sessions: int) -> None:
     shop.ran(by=shop.program, shared=is_shared)
     shop.ran(project=None)
 
@@ -273,9 +261,7 @@ def test_a_validated_subtask_is_promoted_by_the_look_it_queues_and_never_again(s
     ("plan", "outcome", "kind"),
     [(SIX[:5], "success", "build"), (SIX, "failure", "build"), (SIX, "success", "insights")],
 )
-def test_a_short_build_a_failed_subtask_and_other_work_wait_for_the_end(
-    shop: Shop, plan: tuple[str, ...], outcome: str, kind: str
-) -> None:
+def test_other_work_waits(shop: Shop, plan: tuple[str, ...], outcome: str, kind: str) -> None:
     run = working(shop, plan=plan)
     run.update(type=kind)
     run.does(report(outcome=outcome))
@@ -284,9 +270,7 @@ def test_a_short_build_a_failed_subtask_and_other_work_wait_for_the_end(
     assert promoted() == []
 
 
-def test_a_read_that_a_plan_named_is_in_no_sum_also_once_it_goes_on_and_an_edit_is(
-    shop: Shop,
-) -> None:
+def test_a_read_that_a_plan_named_is_in_no_sum_and_an_edit_is(shop: Shop) -> None:
     run = shop.opened(cwd="/home/ana/shop")
     suggest(run, PRICES, CART)
 
@@ -302,9 +286,7 @@ def test_a_read_that_a_plan_named_is_in_no_sum_also_once_it_goes_on_and_an_edit_
         assert not Memory.objects.filter(type="prefetch_pattern").exists()
 
 
-def test_the_files_of_a_memory_that_was_given_are_suggested_from_the_first_time_on(
-    shop: Shop,
-) -> None:
+def test_files_of_a_memory_that_was_given_are_suggested_at_once(shop: Shop) -> None:
     known = shop.remember(by=shop.agent, scope="personal", related_files=(PRICES,))
     run = shop.opened(cwd="/home/ana/shop")
     given = {"memory_id": known.id, "at": shop.now, "session_id": run.id}
@@ -354,9 +336,7 @@ def test_a_model_puts_what_is_kept_into_words_in_one_call(vendor: Vendor, shop: 
     assert phrasing(run) == {"phrased": 1, "dropped": {}, "degraded": ""}
 
 
-def test_the_template_speaks_where_the_model_fails_and_the_session_says_so(
-    vendor: Vendor, shop: Shop
-) -> None:
+def test_the_template_speaks_where_the_model_fails(vendor: Vendor, shop: Shop) -> None:
     vendor.script = [Fault.GARBAGE]
 
     run = shop.ran(models_agreed=True)
@@ -421,9 +401,7 @@ def test_the_pieces_of_a_long_build_leave_the_call_to_its_end(vendor: Vendor, sh
     assert len(promoted()) == 3
 
 
-def test_the_same_signal_in_other_words_is_known_in_the_next_session(
-    vendor: Vendor, shop: Shop
-) -> None:
+def test_a_signal_is_known_in_other_words(vendor: Vendor, shop: Shop) -> None:
     says(vendor, shorter(shop))
     shop.ran(models_agreed=True)
 

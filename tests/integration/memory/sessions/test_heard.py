@@ -85,9 +85,7 @@ def test_what_an_agent_says_confirms_a_memory_that_it_was_not_just_told(
 
 
 @pytest.mark.parametrize(("is_open", "outcome"), [(True, "known"), (False, "confirmed")])
-def test_what_a_session_that_still_runs_was_told_is_remembered_for_longer_than_a_day(
-    shop: Shop, is_open: bool, outcome: str
-) -> None:
+def test_what_an_open_one_was_told_is_kept(shop: Shop, is_open: bool, outcome: str) -> None:
     known = shop.remember(KNOWN)
     other = replace(shop.agent, token_id=uuid4())
     run = shop.opened(other)
@@ -154,9 +152,7 @@ def test_many_rounds_of_recall_and_extraction_add_nothing(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("is_told", [True, False])
-def test_many_at_once_that_paraphrase_what_was_told_confirm_nothing_when_they_are_embedded(
-    shop: Shop, is_told: bool
-) -> None:
+def test_many_that_paraphrase_what_was_told_confirm_nothing(shop: Shop, is_told: bool) -> None:
     known = shop.remember(KNOWN, source="agent_explicit")
     if is_told:
         recalled(shop.agent, shop.now)
@@ -175,9 +171,7 @@ def test_many_at_once_that_paraphrase_what_was_told_confirm_nothing_when_they_ar
 @pytest.mark.parametrize(
     ("status", "expected"), [("superseded", "known"), ("archived", "known"), ("deleted", "added")]
 )
-def test_what_was_told_and_put_right_is_not_learned_again_and_what_was_deleted_is_not_named(
-    shop: Shop, status: str, expected: str
-) -> None:
+def test_what_was_put_right_is_not_learned_again(shop: Shop, status: str, expected: str) -> None:
     known = shop.remember(KNOWN)
     recalled(shop.agent, shop.now)
     update_memory(known.id, status=status)

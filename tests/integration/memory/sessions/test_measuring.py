@@ -118,9 +118,7 @@ def test_figures_are_stored_with_the_session(shop: Shop) -> None:
     ("scope", "shared", "figure"),
     [("project", True, 1), ("personal", False, 1), ("personal", True, 0)],
 )
-def test_a_dead_end_entered_again_counts_where_all_who_see_the_session_may_see_it(
-    shop: Shop, scope: str, shared: bool, figure: int
-) -> None:
+def test_a_dead_end_counts_for_who_sees(shop: Shop, scope: str, shared: bool, figure: int) -> None:
     shop.at(days=-1).remember(
         "Running `npm audit fix --force` broke the lock file.",
         by=shop.agent,
@@ -145,9 +143,7 @@ def test_a_dead_end_entered_again_counts_where_all_who_see_the_session_may_see_i
         (jumping, (call("Read"), *READS), "unknown"),
     ],
 )
-def test_no_clock_of_a_client_says_what_came_later(
-    shop: Shop, clock: Clock, later: tuple[Any, ...], came: str
-) -> None:
+def test_clocks_say_nothing(shop: Shop, clock: Clock, later: tuple[Any, ...], came: str) -> None:
     run = warned(shop, clock)
     run.now += timedelta(seconds=5)
     happens(run, *later, clock=clock)
@@ -214,9 +210,7 @@ def withdraw(caller: Caller, memory_id: UUID, how: str, at: datetime) -> None:
         (90, "reject", "used"),
     ],
 )
-def test_what_was_replaced_or_rejected_while_it_ran_was_wrong(
-    shop: Shop, after: int, how: str, came: str
-) -> None:
+def test_what_was_rejected_meanwhile_was_wrong(shop: Shop, after: int, how: str, came: str) -> None:
     run = warned(shop)
     happens(run, call("Edit"))
     with tenancy.unit():
@@ -371,9 +365,7 @@ def end(shop: Shop) -> MemoryView:
     return _dead_end(shop, -1)
 
 
-def test_what_one_session_met_stops_the_plan_of_the_next_and_is_counted_in_the_third(
-    shop: Shop,
-) -> None:
+def test_what_one_session_met_stops_the_plan_of_the_next(shop: Shop) -> None:
     _ran(shop, DEAD)
     with tenancy.unit():
         (found,) = Memory.objects.filter(type="dead_end")
@@ -390,9 +382,7 @@ def test_what_one_session_met_stops_the_plan_of_the_next_and_is_counted_in_the_t
 
 
 @pytest.mark.parametrize("is_late", [True, False])
-def test_told_before_is_what_was_given_before_the_deed_was_stored(
-    shop: Shop, end: MemoryView, is_late: bool
-) -> None:
+def test_told_before_is_given_before_the_deed(shop: Shop, end: MemoryView, is_late: bool) -> None:
     other = {"kind": "session_complete", "outcome": "success", "sequence": 50, "step": 50}
     entry = tuple({**one, "sequence": one["sequence"] + 100 * (not is_late)} for one in AGAIN[:2])
     before, after = ((other,), entry) if is_late else (entry, (other,))
@@ -404,9 +394,7 @@ def test_told_before_is_what_was_given_before_the_deed_was_stored(
     assert counted == ReentryCounts(entered=1, told=int(is_late))
 
 
-def test_a_session_enters_neither_what_it_does_not_do_nor_what_was_learned_later(
-    shop: Shop,
-) -> None:
+def test_a_session_enters_nothing_undone_or_learned_later(shop: Shop) -> None:
     end = _dead_end(shop, 1)
 
     for days, events in ((0, AGAIN), (2, in_order(*_run("npm ci")))):
@@ -414,9 +402,7 @@ def test_a_session_enters_neither_what_it_does_not_do_nor_what_was_learned_later
     assert reentries_of_memory(caller=shop.owner, memory_id=end.id) == ReentryCounts()
 
 
-def test_a_dead_end_that_only_the_agents_person_sees_is_counted_for_nobody_else(
-    shop: Shop,
-) -> None:
+def test_a_dead_end_that_one_person_sees_is_counted_for_them(shop: Shop) -> None:
     mine = _dead_end(shop, -1, by=shop.agent, scope="personal", source="agent_explicit")
     update_memory(mine.id, needs_review=False)
 
@@ -427,9 +413,7 @@ def test_a_dead_end_that_only_the_agents_person_sees_is_counted_for_nobody_else(
     assert reentries_of_memory(caller=shop.owner, memory_id=mine.id) == ReentryCounts()
 
 
-def test_another_organization_and_another_projects_credential_are_told_nothing(
-    shop: Shop, other_caller: Caller, end: MemoryView
-) -> None:
+def test_others_are_told_nothing(shop: Shop, other_caller: Caller, end: MemoryView) -> None:
     run = _ran(shop, AGAIN)
 
     def check(nobody: Caller) -> None:

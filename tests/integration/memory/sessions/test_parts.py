@@ -97,9 +97,7 @@ def test_the_log_of_its_last_part_knows_those_of_all(program: Program) -> None:
     assert (told, rows) == (frozenset({gotcha}), 1)
 
 
-def test_files_that_it_was_told_of_stay_named_and_another_of_its_thread_is_told(
-    program: Program,
-) -> None:
+def test_files_that_it_was_told_of_stay_named(program: Program) -> None:
     program.run.warns()
     program.uses()
     program.goes_on()

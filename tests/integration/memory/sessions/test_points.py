@@ -156,9 +156,7 @@ def test_a_session_that_ended_and_goes_on_is_told_its_own_work_once_more(cart: C
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_unfinished_work_of_others_is_offered_only_where_it_is_shared(
-    cart: Cart, shared: bool
-) -> None:
+def test_unfinished_work_of_others_is_offered_if_shared(cart: Cart, shared: bool) -> None:
     cart.ran(*edits(FILE, outcome="failure"), branch="main", thread="cache", shared=shared)
 
     given = first(cart.opened(cart.member, branch="main", thread="cache"))
@@ -206,9 +204,7 @@ def lessons(cart: Cart) -> tuple[UUID, UUID, UUID]:
     return long.id, coupled.id, dead.id
 
 
-def test_a_planner_is_told_what_follows_for_the_plan(
-    cart: Cart, lessons: tuple[UUID, UUID, UUID]
-) -> None:
+def test_a_planner_is_told_what_follows(cart: Cart, lessons: tuple[UUID, UUID, UUID]) -> None:
     _, coupled, dead = lessons
     file = f"/home/ana/shop/{FILE}"
 
@@ -224,9 +220,7 @@ def test_a_planner_is_told_what_follows_for_the_plan(
     assert ids(given) == set(lessons)
 
 
-def test_what_waits_or_is_tainted_changes_no_plan_and_a_limit_is_twice_the_plan_at_most(
-    cart: Cart,
-) -> None:
+def test_what_waits_or_is_tainted_changes_no_plan(cart: Cart) -> None:
     said = "Work on the cart takes three times as long as it was planned to take ({})."
     waiting, tainted = (cart.calibrate(said.format(one), 10, 30) for one in ("one", "two"))
     update_memory(waiting.id, needs_review=True)
@@ -309,9 +303,7 @@ def test_relays_that_lead_nowhere_are_refused(cart: Cart) -> None:
     assert own_methodologies(caller=cart.owner) == {}
 
 
-def test_the_brief_over_rest_holds_what_stands_and_how_work_on_its_modules_is_done(
-    cart: Cart,
-) -> None:
+def test_the_brief_over_rest_holds_what_stands(cart: Cart) -> None:
     cart.know("The lamp in the kitchen is green.")
     silent = given_at(Point.BRIEF, cart.opened(), **CART).delivery
     firm = cart.know(

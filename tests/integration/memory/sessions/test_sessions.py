@@ -156,9 +156,7 @@ def test_nothing_is_taken_from_a_session_that_is_not_to_be_kept(shop: Shop) -> N
     assert not Job.objects.filter(name="memory.consolidate").exists()
 
 
-def test_a_shared_session_is_seen_and_not_filled_by_others_and_a_personal_one_is_nobody_elses(
-    shop: Shop,
-) -> None:
+def test_others_see_a_shared_session_but_do_not_fill_it(shop: Shop) -> None:
     run = shop.opened()
     shared = shop.opened(shared=True)
 
@@ -207,9 +205,7 @@ def test_the_pulse_of_a_shared_session_counts_what_its_watcher_may_see(shop: Sho
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_conversation_handed_in_twice_at_once_is_one_session(
-    organization: Organization, shop: Shop
-) -> None:
+def test_what_comes_twice_at_once_is_one_session(organization: Organization, shop: Shop) -> None:
     new = NewSession(project=shop.slug, external_id="run-1")
     turns = (NewTurn(role="user", text="We meet on Tuesdays.", sequence=1),)
 
@@ -266,9 +262,7 @@ def test_what_was_done_is_no_turn_and_a_turn_of_the_same_number_another_one(shop
 @pytest.mark.parametrize(
     ("days", "after", "left"), [(7, 8, [0]), (7, 6, ALL), (90, 31, [1, 2]), (30, 31, [])]
 )
-def test_what_was_done_is_kept_as_long_as_the_organization_says(
-    shop: Shop, days: int, after: int, left: list[int]
-) -> None:
+def test_what_was_done_is_kept_so_long(shop: Shop, days: int, after: int, left: list[int]) -> None:
     keep_days(shop, organization=days)
     ended, consolidated, running = filled(shop), filled(shop), filled(shop)
     ended.update(state="ended", ended_at=shop.now)
@@ -314,9 +308,7 @@ def test_a_project_keeps_it_for_no_longer_than_the_organization(shop: Shop) -> N
     assert project(caller=shop.owner, ref=shop.slug).keep_events_days is None
 
 
-def test_another_organization_s_setting_holds_for_it_alone(
-    shop: Shop, other_organization: Organization
-) -> None:
+def test_anothers_setting_holds_for_it_alone(shop: Shop, other_organization: Organization) -> None:
     with tenancy.walled(organization_id=other_organization.id):
         Organization.objects.filter(pk=other_organization.id).update(keep_events_days=1)
     run = filled(shop, state="ended", ended_at=shop.now)

@@ -104,9 +104,7 @@ def test_three_sessions_and_half_confirmed_raise_it_when_the_fourth_begins(shop:
         assert not AuditEntry.objects.filter(act__startswith="project.trust").exists()
 
 
-def test_what_a_person_confirms_or_merges_outside_of_the_inbox_counts_as_confirmed(
-    shop: Shop,
-) -> None:
+def test_what_a_person_confirms_or_merges_counts_as_confirmed(shop: Shop) -> None:
     first, second, third, fourth, _ = proposed(shop, 5)
     confirm(caller=shop.member, memory_id=first.id, now=shop.now)
     change_in_bulk(caller=shop.member, verb="confirm", memory_ids=(second.id,), now=shop.now)
@@ -118,9 +116,7 @@ def test_what_a_person_confirms_or_merges_outside_of_the_inbox_counts_as_confirm
     assert (found.shown, found.confirmed) == (5, 3)
 
 
-def test_what_others_decide_an_agent_keeps_or_another_memory_replaced_is_not_counted(
-    shop: Shop,
-) -> None:
+def test_what_others_decide_or_an_agent_keeps_is_not_counted(shop: Shop) -> None:
     first, second, kept, mine, by_agent = proposed(shop, 5)
     update_memory(first.id, status="superseded", superseded_by=second)
     update_memory(second.id, status="archived")
@@ -150,9 +146,7 @@ def test_rejections_edits_and_later_corrections_count_as_corrected(shop: Shop) -
     assert (found.shown, found.confirmed, found.corrected) == (4, 0, 3)
 
 
-def test_an_agent_stands_where_its_person_does_and_others_and_nobodys_at_the_first_level(
-    shop: Shop,
-) -> None:
+def test_an_agent_stands_where_its_person_does(shop: Shop) -> None:
     stand(shop.member, shop.slug, STANDARD, shop.now)
     service = replace(shop.agent, user_id=None)
 
@@ -192,9 +186,7 @@ def test_what_is_not_reached_is_refused_and_autonomy_lasts_as_long_as_one_owns(s
     assert (chosen.level, demoted.level) == (AUTONOMOUS, CAUTIOUS)
 
 
-def test_three_wrong_memories_of_a_session_offer_a_step_back_that_a_person_answers_once(
-    shop: Shop,
-) -> None:
+def test_three_wrong_memories_of_a_session_offer_a_step_back(shop: Shop) -> None:
     stand(shop.member, shop.slug, STANDARD, shop.now)
     for one in proposed(shop, 3):
         turn_down(shop, one)
@@ -210,9 +202,7 @@ def test_three_wrong_memories_of_a_session_offer_a_step_back_that_a_person_answe
     assert (answered.level, answered.wrong) == (2, 0)
 
 
-def test_sessions_that_proposed_nothing_prove_nothing_and_push_nothing_out(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sessions_without_proposals_prove_none(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trust, "LOOKED_AT", 2)
     turn_down(shop, *proposed(shop))
     for minutes in range(1, 4):
@@ -223,9 +213,7 @@ def test_sessions_that_proposed_nothing_prove_nothing_and_push_nothing_out(
     assert (found.sessions, found.total, found.corrected) == (1, 1, 1)
 
 
-def test_deleting_a_session_forgets_no_mistake_and_counts_for_the_level_it_was_at(
-    shop: Shop,
-) -> None:
+def test_deleting_a_session_forgets_no_mistake(shop: Shop) -> None:
     for fate in Fate:
         rejected, kept = proposed(shop, 2)
         turn_down(shop, rejected)
@@ -273,9 +261,7 @@ def test_what_others_and_agents_correct_is_no_mistake_of_the_person(shop: Shop) 
         (AUTONOMOUS, False, "nothing"),
     ],
 )
-def test_a_level_says_what_waits_and_what_came_after_outside_content_does_at_each(
-    shop: Shop, level: TrustLevel, waits: bool, asking: str
-) -> None:
+def test_a_level_says_what_waits(shop: Shop, level: TrustLevel, waits: bool, asking: str) -> None:
     stand(shop.owner, shop.slug, level, shop.now)
 
     run = shop.ran(by=shop.program)
@@ -290,9 +276,7 @@ def test_a_level_says_what_waits_and_what_came_after_outside_content_does_at_eac
     assert all(one.needs_review and one.taint_reason for one in found)
 
 
-def test_what_a_person_kept_is_sure_enough_and_all_that_waits_is_confirmed_at_once(
-    shop: Shop,
-) -> None:
+def test_what_a_person_kept_is_sure_enough(shop: Shop) -> None:
     stand(shop.member, shop.slug, STANDARD, shop.now)
     run = shop.ran()
     told = inbox.get_summary(caller=shop.member, session_id=run.id, now=shop.now)

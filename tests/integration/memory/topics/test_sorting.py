@@ -17,7 +17,7 @@ from accounts.caller import Caller
 from accounts.models import Job
 from memory.intake.actions.revise import revise
 from memory.records import filters
-from memory.records.actions import archive, restore
+from memory.records.actions import restore
 from memory.records.filters import Filters
 from memory.records.queries import memories
 from memory.search.actions import SearchAnswer
@@ -31,7 +31,6 @@ from memory.topics.clustering import Topic as Sortable
 from memory.topics.models import Topic, TopicMember
 from memory.topics.queries import places, write
 from tests.support import people
-from tests.support.memories import stored
 from tests.support.reviewed import World
 
 pytestmark = pytest.mark.usefixtures("in_organization")
@@ -52,10 +51,10 @@ LATER = "Merging carts again in shop/carts.py keeps the newest line of each cart
 
 
 @pytest.fixture
-def told(caller: Caller, store: str, now: datetime) -> dict[str, UUID]:
+def told(world: World) -> dict[str, UUID]:
     """Memories about carts and deploys in a project, sorted."""
-    ids = {text: stored(caller, now, text, project=store).id for text in (*CARTS, *DEPLOYS)}
-    sort(now)
+    ids = {text: world.stored(text).id for text in (*CARTS, *DEPLOYS)}
+    sort(world.now)
     return ids
 
 
@@ -91,17 +90,15 @@ def held(memory_id: UUID) -> set[str]:
     return {word for bit, word in enumerate(found.topic.words) if found.holds >> bit & 1}
 
 
-def test_memories_of_one_place_are_sorted_by_what_they_share_and_again_alike(
-    told: dict[str, UUID], caller: Caller, now: datetime
-) -> None:
+def test_memories_are_sorted_by_what_they_share(world: World, told: dict[str, UUID]) -> None:
     expected = [{told[text] for text in texts} for texts in (CARTS, DEPLOYS)]
     assert groups() == sorted(expected, key=sorted)
     before = {id: tuple(row.words) for id, row in topics().items()}
     assert {word for words in before.values() for word in words} >= {"merge", "proxy"}
-    stored(caller, now, "A note of mine that nobody else sees at all.", scope="personal")
+    world.stored("A note of mine that nobody else sees at all.", scope="personal", project=None)
     steps: list[tuple[int, int]] = []
 
-    found = sort_topics(now=now, tell=lambda done, total: steps.append((done, total)))
+    found = sort_topics(now=world.now, tell=lambda done, total: steps.append((done, total)))
 
     assert found == Sorted(places=2, topics=2, memories=8)
     assert (steps[-1], len(steps)) == ((9, 9), 2)
@@ -109,31 +106,23 @@ def test_memories_of_one_place_are_sorted_by_what_they_share_and_again_alike(
     assert groups() == sorted(expected, key=sorted)
 
 
-def test_what_different_people_may_see_is_sorted_apart(
-    told: dict[str, UUID], caller: Caller, store: str, now: datetime
-) -> None:
-    own = {
-        stored(caller, now, f"{text} Mine.", project=store, scope="personal").id for text in CARTS
-    }
-    sort(now)
+def test_what_different_people_may_see_is_sorted_apart(world: World, told: dict[str, UUID]) -> None:
+    own = {world.stored(f"{text} Mine.", scope="personal").id for text in CARTS}
+    sort(world.now)
 
     shared = set(told.values())
     assert own in groups()
     assert all(group <= own or group <= shared for group in groups())
 
 
-def test_a_memory_written_since_joins_the_nearest_topic_of_its_place(
-    told: dict[str, UUID], caller: Caller, store: str, now: datetime
-) -> None:
+def test_what_is_written_since_joins_the_nearest_topic(world: World, told: dict[str, UUID]) -> None:
     submerged = LATER.replace("Merging", "Submerged")
     merges = "Two merges of one cart in shop/carts.py wait for the same advisory lock."
-    new, part, whole = (
-        stored(caller, now, text, project=store).id for text in (LATER, submerged, merges)
-    )
-    far = stored(caller, now, "Whales sing at night below the frozen harbor.", project=store).id
+    new, part, whole = (world.stored(text).id for text in (LATER, submerged, merges))
+    far = world.stored("Whales sing at night below the frozen harbor.").id
     elsewhere = [
-        stored(caller, now, f"{LATER} Mine.", project=store, scope="personal").id,
-        stored(caller, now, f"{LATER} Everywhere.").id,
+        world.stored(f"{LATER} Mine.", scope="personal").id,
+        world.stored(f"{LATER} Everywhere.", project=None).id,
     ]
 
     assert topic_of(new) == topic_of(told[CARTS[0]])
@@ -142,10 +131,8 @@ def test_a_memory_written_since_joins_the_nearest_topic_of_its_place(
     assert [topic_of(id) for id in (far, *elsewhere)] == [None] * 3
 
 
-def test_what_came_and_what_changed_while_topics_were_sorted_joins_by_itself(
-    told: dict[str, UUID], caller: Caller, store: str, now: datetime
-) -> None:
-    since, changed = stored(caller, now, LATER, project=store).id, told[CARTS[1]]
+def test_what_came_meanwhile_joins_by_itself(world: World, told: dict[str, UUID]) -> None:
+    since, changed = world.stored(LATER).id, told[CARTS[1]]
     joined, rows = topic_of(since), topics()
     with tenancy.unit():
         (place,) = places()
@@ -155,7 +142,7 @@ def test_what_came_and_what_changed_while_topics_were_sorted_joins_by_itself(
             topics=tuple((id, _as_sorted(row, set(told.values()))) for id, row in rows.items()),
             versions=sorted_before,
             model_id=next(iter(rows.values())).model_id,
-            now=now,
+            now=world.now,
         )
 
     assert topic_of(since) == joined
@@ -174,9 +161,7 @@ def _as_sorted(row: Any, memories: set[UUID]) -> Sortable:
     )
 
 
-def test_what_is_archived_moved_or_rewritten_leaves_and_an_empty_topic_is_forgotten(
-    told: dict[str, UUID], caller: Caller, now: datetime
-) -> None:
+def test_what_is_archived_moved_or_rewritten_leaves(world: World, told: dict[str, UUID]) -> None:
     first, second, third, _ = (told[text] for text in CARTS)
     topic = topic_of(first)
     changes: tuple[dict[str, str], ...] = (
@@ -184,36 +169,34 @@ def test_what_is_archived_moved_or_rewritten_leaves_and_an_empty_topic_is_forgot
         {"content": "Whales sing at night below the frozen harbor."},
     )
 
-    archive(caller=caller, memory_id=first, reason="", if_version=None, now=now)
+    world.archive(first)
     gone = topic_of(first)
-    restore(caller=caller, memory_id=first, now=now)
+    restore(caller=world.owner, memory_id=first, now=world.now)
     back = topic_of(first)
     for id, change in zip((second, third), changes, strict=True):
-        revise(caller=caller, memory_id=id, changes=change, if_version=None, now=now)
+        revise(caller=world.owner, memory_id=id, changes=change, if_version=None, now=world.now)
 
     assert gone is None
     assert back in {topic, None}  # where it reaches as far
     assert (topic_of(second), topic_of(third)) == (None, None)
     for text in CARTS:
-        archive(caller=caller, memory_id=told[text], reason="", if_version=None, now=now)
-    sort(now)
+        world.archive(told[text])
+    sort(world.now)
     assert groups() == [{told[text] for text in DEPLOYS}]
     assert len(topics()) == 1
 
 
-def test_an_organization_without_memories_has_no_topics_and_one_job_a_night(now: datetime) -> None:
+def test_an_organization_without_memories_has_no_topics_and_one_job_a_night(world: World) -> None:
     for _ in range(2):
         topics_actions.queue()
 
-    assert sort(now) == Sorted(places=0, topics=0, memories=0)
+    assert sort(world.now) == Sorted(places=0, topics=0, memories=0)
     assert Job.objects.filter(name=topics_actions.JOB).count() == 1
 
 
-def test_the_command_tells_how_far_it_is_and_refuses_an_unknown_organization(
-    caller: Caller, store: str, now: datetime
-) -> None:
+def test_the_command_tells_how_far_it_is_and_refuses_an_unknown_organization(world: World) -> None:
     for text in CARTS:
-        stored(caller, now, text, project=store)
+        world.stored(text)
     said = StringIO()
 
     with people.outside():

@@ -60,9 +60,7 @@ def test_block_that_is_put_twice_is_there_once_and_leaves_as_it_came(text: str) 
 
 
 @given(whole=OBJECTS, indent=st.sampled_from((2, 4, "\t")))
-def test_key_that_is_put_twice_is_there_once_and_leaves_as_it_came(
-    whole: dict[str, dict[str, int]], indent: int | str
-) -> None:
+def test_key_put_twice_is_there_once(whole: dict[str, dict[str, int]], indent: int | str) -> None:
     text = json.dumps(whole, indent=indent, ensure_ascii=False) + "\n" if whole else ""
 
     once = KEY.put(text=text)
@@ -85,9 +83,7 @@ def _theirs(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
     edit=st.sampled_from((FLAT, GROUPS)),
     entries=st.lists(st.one_of(GROUP, HOOK), min_size=1, max_size=4),
 )
-def test_hooks_of_others_outlive_every_edit_of_ours(
-    edit: ListEntries, entries: list[dict[str, Any]]
-) -> None:
+def test_hooks_of_others_outlive_ours(edit: ListEntries, entries: list[dict[str, Any]]) -> None:
     text = json.dumps({"theme": "dark", "hooks": {"Stop": entries, "Other": [{"command": "x"}]}})
 
     once = edit.put(text=text)

@@ -69,9 +69,7 @@ def test_reading_on_from_any_line_says_what_reading_at_once_says(name: str) -> N
 @pytest.mark.parametrize("name", PARSERS)
 @in_a_folder
 @given(junk=st.lists(st.binary(max_size=40).map(lambda raw: raw.replace(b"\n", b"")), max_size=5))
-def test_broken_lines_are_counted_and_cost_no_other_line(
-    name: str, junk: list[bytes], tmp_path: Path
-) -> None:
+def test_broken_lines_cost_no_other_line(name: str, junk: list[bytes], tmp_path: Path) -> None:
     broken = [b"{{" + raw for raw in junk]  # no JSON, whatever follows
     file = tmp_path / name
     file.write_bytes(b"".join(line + b"\n" for line in broken) + (FOLDER / name).read_bytes())
@@ -86,9 +84,7 @@ def test_broken_lines_are_counted_and_cost_no_other_line(
 @pytest.mark.parametrize("name", PARSERS)
 @in_a_folder
 @given(lines=st.lists(ODD, max_size=6))
-def test_whatever_objects_a_line_holds_nothing_is_raised(
-    name: str, lines: list[dict[str, Any]], tmp_path: Path
-) -> None:
+def test_nothing_is_ever_raised(name: str, lines: list[dict[str, Any]], tmp_path: Path) -> None:
     file = tmp_path / name
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
@@ -102,9 +98,7 @@ def test_whatever_objects_a_line_holds_nothing_is_raised(
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 @pytest.mark.parametrize("missing", [20, 0], ids=["half a line", "a line without its end"])
-def test_what_is_being_written_is_read_once_when_it_is_whole(
-    tmp_path: Path, end: bytes, missing: int
-) -> None:
+def test_what_is_being_written_is_read_once(tmp_path: Path, end: bytes, missing: int) -> None:
     whole = end.join((FOLDER / "claude_code_2.jsonl").read_bytes().splitlines()) + end
     at = whole.index(end, len(whole) // 2)
     file = tmp_path / "session.jsonl"
@@ -121,9 +115,7 @@ def test_what_is_being_written_is_read_once_when_it_is_whole(
     assert _rows([*first, *rest]) == _rows(_all(file, parsers.read_claude_code))
 
 
-def test_line_that_is_too_long_is_passed_over_without_being_held(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_long_a_line_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "LINE_MOST", 1_000)
     file = tmp_path / "session.jsonl"
     long = json.dumps({"type": "user", "message": {"content": "x" * 5_000}})
@@ -173,9 +165,7 @@ def main(tmp_path: Path) -> Transcript:
     return Transcript(path=path, source=SOURCES["claude-code"], size=path.stat().st_size)
 
 
-def test_subagents_are_of_the_same_session_in_the_order_in_which_they_began(
-    main: Transcript,
-) -> None:
+def test_subagents_are_of_the_same_session_in_their_order(main: Transcript) -> None:
     found = reader.subagents(of=main)
     later = reader.subagents(of=main, ranks={"agent-a1": 1, "agent-gone": 4})  # a rank stays
 
@@ -211,9 +201,7 @@ def test_file_that_cannot_be_looked_at_hides_no_other(tmp_path: Path) -> None:
     assert names == [("a.jsonl", False), ("c.jsonl", True)]
 
 
-def test_what_a_subagent_says_is_a_thought_of_its_own_under_numbers_of_its_own(
-    main: Transcript,
-) -> None:
+def test_what_a_subagent_says_is_a_thought_of_its_own(main: Transcript) -> None:
     lines = [
         _all(one.path, parsers.read_claude_code, rank=one.rank) for one in reader.subagents(of=main)
     ]
@@ -397,9 +385,7 @@ def test_folder_of_the_work_is_told_by_whoever_knows_it() -> None:
 
 
 @both
-def test_what_is_said_aloud_is_a_turn_and_a_thought_and_its_lessons_are_seen_once(
-    name: str,
-) -> None:
+def test_what_is_said_aloud_is_a_turn_and_a_thought(name: str) -> None:
     turns = {row["sequence"]: row["text"] for one in _read(name) for row in one.turns}
     rows = tuple(row for one in _read(name) for row in one.events)
     pad = reducers.rebuild(setting=Setting(root="/home/mia/shop"), events=read_events(rows))
@@ -475,9 +461,7 @@ def test_private_key_without_its_beginning_is_taken_out(between: str) -> None:
     assert not [line for line in short if line in masked.text]
 
 
-def test_what_lies_behind_the_bound_is_dropped_with_half_a_secret(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_lies_behind_the_bound_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parsers, "SCANNED_MOST", 2_000)
     value = secret_kinds.filled(form="ghp_{A36}", draw=DRAW)
 

@@ -261,9 +261,7 @@ def test_links_archives_bombs_and_names_that_lead_out_of_an_archive_are_refused(
     assert fault.file == "bomb.md"
 
 
-def test_very_many_files_rows_or_names_and_an_endless_line_are_read_to_their_bounds(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_very_much_is_read_to_its_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "MOST_FILES", 3)
     monkeypatch.setattr(memory_v3, "MOST_BYTES", 100)
     endless = f"{RULES}\n{'x ' * 600_000}\n"
@@ -359,9 +357,7 @@ def test_equal_numbers_of_two_sources_are_two_ids() -> None:
     assert ids("a.json", rows).isdisjoint(ids("b.json", rows))
 
 
-def test_exports_of_ours_are_read_beyond_the_bounds_of_others(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_exports_of_ours_are_read_beyond_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     records = [
         {"id": str(number), "content": f"Rule {number} of the mill.", "type": "fact"}
         for number in range(6)
@@ -495,9 +491,7 @@ def test_every_column_of_a_memory_is_decided() -> None:
 
 @pytest.mark.parametrize("format", LOSSLESS)
 @given(records=st.lists(RECORD, min_size=1, max_size=3))
-def test_what_is_written_is_read_as_it_was(
-    format: ExportFormat, records: list[dict[str, Any]]
-) -> None:
+def test_the_written_is_read_as_it_was(format: ExportFormat, records: list[dict[str, Any]]) -> None:
     named = [{**one, "id": f"id-{number}"} for number, one in enumerate(records)]
 
     data = written(format, *named)

@@ -179,9 +179,7 @@ def test_pairs_that_share_a_name_are_one_group_and_a_later_pair_joins_two() -> N
 
 
 @given(st.lists(st.tuples(NAMES, NAMES), max_size=6))
-def test_groups_do_not_ask_for_the_order_of_pairs(
-    pairs: list[tuple[queries.Name, queries.Name]],
-) -> None:
+def test_groups_need_no_order_of_pairs(pairs: list[tuple[queries.Name, queries.Name]]) -> None:
     def shape(numbers: dict[queries.Name, int]) -> set[frozenset[queries.Name]]:
         return {queries.merged_names(names=[name], numbers=numbers) for name in numbers}
 
@@ -214,9 +212,7 @@ def marked(text: str, **marks: str) -> tuple[tuple[str, str, str], ...]:
         ("DATE", "Q3 2026", ("other", "q3 2026", "Q3 2026")),
     ],
 )  # fmt: skip
-def test_a_mark_that_looks_like_a_name_is_one(
-    label: str, words: str, found: tuple[str, str, str]
-) -> None:
+def test_a_mark_like_a_name_is_one(label: str, words: str, found: tuple[str, str, str]) -> None:
     assert marked(f"It was {words} again, as always", **{label: words}) == (found,)
 
 
@@ -283,9 +279,7 @@ def test_a_text_with_two_names_waits_for_no_reader() -> None:
         max_size=6,
     ),
 )
-def test_whatever_is_marked_gives_names_that_may_be_stored(
-    text: str, marks: list[tuple[str, int, int]]
-) -> None:
+def test_marks_give_names_that_may_be_stored(text: str, marks: list[tuple[str, int, int]]) -> None:
     prose = accurate.prose_of(content=text)
     spans = [ReadSpan(label=label, start=start, end=end) for label, start, end in marks]
 

@@ -212,9 +212,7 @@ FAULTS: tuple[tuple[str, str, object, str], ...] = (
 
 
 @pytest.mark.parametrize(("public", "file", "content", "message"), FAULTS)
-def test_a_fault_of_a_public_file_is_named_by_its_place(
-    public: str, file: str, content: object, message: str
-) -> None:
+def test_faults_name_their_place(public: str, file: str, content: object, message: str) -> None:
     files = {"beir": BEIR, "cosqa": COSQA}.get(public, {})
     text = content if isinstance(content, str) else json.dumps(content)
 
@@ -250,9 +248,7 @@ def test_halves_follow_from_ids_and_no_query_has_the_words_of_its_answer(coding:
                 assert _words(query.text) & _words(contents[id]) == set(), query.id
 
 
-def test_questions_about_a_time_see_their_answer_and_superseded_memories_end(
-    coding: JudgedSet,
-) -> None:
+def test_questions_about_a_time_see_their_answer(coding: JudgedSet) -> None:
     memories = {memory.id: memory for memory in coding.memories}
 
     for query in coding.queries:

@@ -155,9 +155,7 @@ def _means(evaluation: Evaluation, profile: str, kind: str = "all") -> dict[str,
     return {name: value and value.mean for name, value in rows[kind].measures.items()}
 
 
-def test_rank_measures_look_at_answerable_queries_silence_at_all_and_packs_at_what_is_in_them(
-    evaluation: Evaluation,
-) -> None:
+def test_ranks_are_of_answerable_queries_and_silence_of_all(evaluation: Evaluation) -> None:
     plain, rrf = _means(evaluation, "plain"), _means(evaluation, "rrf")
 
     assert (plain["recall@10"], rrf["recall@10"], rrf["MRR"]) == (1.0, 0.5, 0.5)
@@ -169,9 +167,7 @@ def test_rank_measures_look_at_answerable_queries_silence_at_all_and_packs_at_wh
     assert plain["pack tokens"] == 20
 
 
-def test_the_tables_name_set_embedder_profiles_and_what_was_refused_or_degraded(
-    evaluation: Evaluation,
-) -> None:
+def test_the_tables_name_all_that_was_measured(evaluation: Evaluation) -> None:
     refused = {"m9": "It is too short."}
 
     text = report.markdown(

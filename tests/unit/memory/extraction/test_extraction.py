@@ -74,9 +74,7 @@ def test_what_people_say_is_kept_with_its_type(said: str, content: str, type: st
         ("J'ai corrigé le problème en fixant urllib3 à 1.26.", ""),
     ],
 )
-def test_a_fix_is_kept_with_what_it_mends_or_not_at_all(
-    said: str, content: str, speaker: Speaker
-) -> None:
+def test_a_fix_is_kept_with_what_it_mends(said: str, content: str, speaker: Speaker) -> None:
     assert [text for text, type in kept(said, speaker) if type == "fix"] == [content] * bool(
         content
     )

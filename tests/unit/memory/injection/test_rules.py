@@ -300,9 +300,7 @@ def test_a_plan_rests_on_no_more_than_the_limits_of_each_type() -> None:
     ("base", "calibration", "limit"),
     [(10, None, 10), (10, 1.25, 13), (10, 5.0, 20), (300, 2.0, 400), (10, 0.5, 5), (1, 0.1, 1)],
 )
-def test_advice_is_base_times_calibration_within_bounds(
-    base: int, calibration: float | None, limit: int
-) -> None:
+def test_advice_is_calibrated_in_bounds(base: int, calibration: float | None, limit: int) -> None:
     assert rules.step_limit(base=base, calibration=calibration) == limit
 
 

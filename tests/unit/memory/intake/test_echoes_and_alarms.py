@@ -36,9 +36,7 @@ def heard(content: str, limits: EchoLimits, cosine: float = 0.0) -> bool:
 
 
 @pytest.mark.parametrize("limits", [SAME_WORDS, OTHER_WORDS])
-def test_the_same_and_a_quotation_are_echoes_and_opposites_and_other_numbers_are_news(
-    limits: EchoLimits,
-) -> None:
+def test_the_same_is_an_echo_and_opposites_and_numbers_are_news(limits: EchoLimits) -> None:
     for content in (KNOWN, KNOWN.upper(), "Webhooks are retried 11 times, then parked."):
         assert heard(content, limits), content
     for content in (
@@ -57,9 +55,7 @@ def test_the_same_and_a_quotation_are_echoes_and_opposites_and_other_numbers_are
         ("Hooks of the web come again 11 times before somebody looks.", 0.9),
     ],
 )
-def test_light_paraphrases_and_the_same_meaning_are_echoes_only_of_a_conversation(
-    content: str, cosine: float
-) -> None:
+def test_paraphrases_are_echoes_of_a_conversation(content: str, cosine: float) -> None:
     assert heard(content, OTHER_WORDS, cosine)
     assert not heard(content, SAME_WORDS, cosine)
 

@@ -163,9 +163,7 @@ TOKEN = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )  # fmt: skip
-def test_a_secret_in_any_field_is_refused_without_being_repeated(
-    given: dict[str, Any], pointer: str
-) -> None:
+def test_a_secret_is_refused_and_not_repeated(given: dict[str, Any], pointer: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         check_fields(new=NewMemory(content="Carts expire.", source="user_taught", **given))
 

@@ -165,9 +165,7 @@ def test_what_two_agents_saw_needs_one_session_and_the_taint_of_one_is_of_both()
 
 
 @given(st.floats(0, 1), st.integers(1, 9), st.integers(0, 9), st.floats(0, 1.4))
-def test_confidence_is_a_share_that_more_sessions_never_lower(
-    value: float, needed: int, beyond: int, trust: float
-) -> None:
+def test_more_sessions_never_lower_it(value: float, needed: int, beyond: int, trust: float) -> None:
     fewer, more = (
         promotion.confidence(value=value, sessions=needed + each, needed=needed, trust=trust)
         for each in (beyond, beyond + 1)
@@ -339,9 +337,7 @@ def test_who_gives_up_and_says_what_comes_instead_gave_up_once() -> None:
         ),
     ],
 )
-def test_a_message_becomes_a_statement_of_its_type(
-    message: str, type: MemoryType, content: str
-) -> None:
+def test_a_message_becomes_a_statement(message: str, type: MemoryType, content: str) -> None:
     kept = evidence_texts.of_commit(message=message)
 
     assert kept == (type, content)
@@ -370,9 +366,7 @@ def test_nothing_is_kept_of_what_says_nothing_or_speaks_to_the_machine() -> None
         ("fill_input", "The button stays disabled", "ui_behavior"),
     ],
 )
-def test_a_result_is_sorted_with_a_payload_that_fits(
-    tool: str, result: str, observation: str
-) -> None:
+def test_a_result_gets_a_payload_that_fits(tool: str, result: str, observation: str) -> None:
     observed = evidence_texts.of_the_product(tool=tool, result=result)
 
     assert observed is not None
@@ -415,9 +409,7 @@ def test_nothing_is_said_of_work_that_nobody_ended_or_planned(ended: Scratchpad)
     assert len(list(completion_texts(**UNIT, scratchpad=replace(ended, setting=Setting())))) == 1
 
 
-def test_most_of_the_work_was_where_most_was_edited_and_not_in_the_file_edited_most(
-    ended: Scratchpad,
-) -> None:
+def test_most_of_the_work_was_where_most_was_edited(ended: Scratchpad) -> None:
     files = {f"cart/{name}.py": EDITED for name in ("add", "drop", "merge")}
     files["auth/form.py"] = replace(EDITED, edits=3)
 

@@ -42,9 +42,7 @@ def test_a_pinned_file_is_found_by_its_bytes_also_in_an_inner_archive(tmp_path: 
             assert [file.read_bytes() for file in folder.iterdir()] == [BYTES] * len(found)
 
 
-def test_small_integers_are_for_processors_that_multiply_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_small_integers_are_for_some_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "cpuinfo"
     monkeypatch.setattr(weights, "PROCESSOR_FILE", file)
     assert precision_of() is Precision.FP32

@@ -243,9 +243,7 @@ def test_retry_after_is_honored_and_a_wait_beyond_the_deadline_ends_the_call(tim
     assert time.slept == [7]
 
 
-def test_five_failures_open_the_circuit_of_their_tenant_and_sixty_seconds_close_it(
-    time: Time, opened: Guard
-) -> None:
+def test_five_failures_open_a_circuit_for_sixty_seconds(time: Time, opened: Guard) -> None:
     with pytest.raises(CircuitOpen):
         run(opened, Calls(time, ["not asked"]))
     assert run(opened, Calls(time, ["fine"]), tenant="globex") == "fine"

@@ -66,9 +66,7 @@ def bars(
         (bars(MEMBER, True, True, note=0), (ConflictVerdict.KEEP_NEWER, ConflictVerdict.BOTH)),
     ],
 )
-def test_verdicts_are_for_whom_they_are_for(
-    found: dict[str, Bar], allowed: tuple[ConflictVerdict, ...]
-) -> None:
+def test_verdicts_are_for_some(found: dict[str, Bar], allowed: tuple[ConflictVerdict, ...]) -> None:
     assert tuple(one for one in EVERY if not found[one]) == allowed
 
 
@@ -89,9 +87,7 @@ def test_each_verdict_that_may_not_be_given_says_why() -> None:
         (AGENT, True, Bar.AGENT),
     ],
 )
-def test_a_settlement_is_taken_back_by_who_made_it_or_a_steward(
-    decider: Caller, settled_it: bool | None, why: Bar
-) -> None:
+def test_maker_or_steward_takes_back(decider: Caller, settled_it: bool | None, why: Bar) -> None:
     assert bars(decider, settled_it=settled_it)[REOPEN] is why
 
 
@@ -228,9 +224,7 @@ def test_each_fault_costs_its_share_of_its_part(given: dict[str, int], lost: flo
 
 
 @given(verified=COUNTS, stale=COUNTS, review=COUNTS, corrected=COUNTS)
-def test_parts_sum_to_a_score_within_0_and_100(
-    verified: int, stale: int, review: int, corrected: int
-) -> None:
+def test_parts_sum_to_a_score(verified: int, stale: int, review: int, corrected: int) -> None:
     result = _health(verified=verified, stale=stale, awaiting_review=review, corrected=corrected)
 
     assert -1e-9 <= result.value <= 100 + 1e-9

@@ -112,9 +112,7 @@ def test_what_source_text_names_counts_less_for_a_question_in_words() -> None:
 
 @pytest.mark.parametrize("method", Method)
 @given(scores=st.lists(ANY_SCORES, max_size=6))
-def test_scores_are_shares_and_their_parts_sum_to_them(
-    method: Method, scores: list[dict[str, float]]
-) -> None:
+def test_scores_are_sums_of_their_parts(method: Method, scores: list[dict[str, float]]) -> None:
     candidates = tuple(_candidate(id, **each) for id, each in enumerate(scores))
 
     fused = fusion.fuse(candidates=candidates, weights=SEMANTIC, method=method)
@@ -216,9 +214,7 @@ def _scores(dense: float | None, keyword: float, graph: float) -> dict[str, floa
 
 
 @given(pool=_pools(), profile=st.sampled_from(tuple(PROFILES)), data=st.data())
-def test_the_order_of_what_was_found_does_not_matter(
-    pool: Pool, profile: str, data: st.DataObject
-) -> None:
+def test_the_order_found_does_not_matter(pool: Pool, profile: str, data: st.DataObject) -> None:
     request = SearchRequest(query=pool.asked.normalized, profile=profile)
     mixed = replace(
         pool,
@@ -365,9 +361,7 @@ def test_coding_adds_its_parts_and_multiplies_by_phase_source_and_belief() -> No
     days=st.floats(0, 1000),
     later=st.floats(0, 1000),
 )
-def test_no_profile_rises_with_idle_days_and_the_phase_counts_in_every_one(
-    name: str, belief: float, days: float, later: float
-) -> None:
+def test_no_profile_rises_by_idle_days(name: str, belief: float, days: float, later: float) -> None:
     fresh = replace(GOTCHA, confidence=belief, idle_days=days)
 
     idle = sum(_parts(name, replace(fresh, idle_days=days + later)))
@@ -404,9 +398,7 @@ def test_a_hit_the_reranker_likes_rises_and_says_from_where() -> None:
 
 
 @given(scores=SCORE_LISTS, given_=SCORE_LISTS)
-def test_parts_sum_to_the_score_and_what_was_not_read_stays_below(
-    scores: list[float], given_: list[float]
-) -> None:
+def test_what_was_not_read_stays_below(scores: list[float], given_: list[float]) -> None:
     standings = _standings(*scores)
     reranked = {one.memory_id: value for one, value in zip(standings, given_, strict=False)}
 
@@ -493,9 +485,7 @@ def _first(
 
 
 @given(row=ROWS, evidence=st.lists(st.tuples(SHARE, SHARE), min_size=1, max_size=40))
-def test_relevance_is_a_probability_that_its_parts_explain(
-    row: Calibration, evidence: list[tuple[float, float]]
-) -> None:
+def test_its_parts_explain_it(row: Calibration, evidence: list[tuple[float, float]]) -> None:
     found = _first(_observed(*evidence), row)
 
     assert 0.0 <= found.value <= 1.0
@@ -552,9 +542,7 @@ def test_what_is_as_close_to_a_french_or_longer_query_is_more_relevant() -> None
         assert _first(observed, MINILM, wording).value > _first(observed, MINILM).value
 
 
-def test_slopes_point_the_way_their_signs_mean_and_rows_without_cosines_have_no_size_of_one() -> (
-    None
-):
+def test_slopes_point_the_way_their_signs_mean() -> None:
     slopes = [item for row in CALIBRATIONS.values() for item in row.slopes.items()]
     chosen = relevances.calibration_of(model="openai/new@512", has_vectors=True)
     worded = relevances.calibration_of(model="local/all-minilm-l6-v2", has_vectors=False)

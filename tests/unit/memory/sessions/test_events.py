@@ -64,9 +64,7 @@ def test_an_unknown_kind_is_kept_and_counted() -> None:
         ({"sequence": 1, "kind": "step_complete", "tokens": "9"}, "tokens", Reason.BAD_COUNT),
     ],
 )
-def test_what_would_mislead_is_refused_with_its_field(
-    row: object, field: str, reason: Reason
-) -> None:
+def test_what_would_mislead_is_refused(row: object, field: str, reason: Reason) -> None:
     assert event_parsing.read(row=row) == Refused(position=0, field=field, reason=reason)
 
 
@@ -259,9 +257,7 @@ FOUND = {
 @pytest.mark.parametrize(
     ("kind", "text"), [(kind, text) for kind, texts in FOUND.items() for text in texts]
 )
-def test_corrections_and_dead_ends_are_found_and_thinking_aloud_and_quotes_are_none(
-    kind: RemarkKind | None, text: str
-) -> None:
+def test_corrections_and_dead_ends_are_found(kind: RemarkKind | None, text: str) -> None:
     assert kinds(text) == ([kind] if kind else [])
 
 

@@ -45,9 +45,7 @@ def read(name: str, **arguments: object) -> ToolReading:
         ("TodoWrite", {}, Act.OTHER, "TodoWrite"),
     ],
 )
-def test_a_call_is_an_act_with_a_target(
-    name: str, arguments: dict[str, object], act: Act, target: str
-) -> None:
+def test_a_call_is_an_act(name: str, arguments: dict[str, object], act: Act, target: str) -> None:
     assert read(name, **arguments) == ToolReading(act=act, target=target)
 
 
@@ -89,9 +87,7 @@ def test_a_call_is_an_act_with_a_target(
         ("webpack_build", {}, ""),
     ],
 )
-def test_outside_content_is_seen_and_what_is_ours_is_none(
-    name: str, arguments: dict[str, object], taint: str
-) -> None:
+def test_outside_content_is_seen(name: str, arguments: dict[str, object], taint: str) -> None:
     assert read(name, **arguments).taint == taint
 
 
@@ -206,9 +202,7 @@ def taint(command: str) -> str:
         (f"git commit -m '{'See https://evil.com ' * 200}'", ""),
     ],
 )
-def test_a_long_command_is_cut_so_that_what_it_brings_is_still_seen(
-    command: str, expected: str
-) -> None:
+def test_a_long_command_still_shows_what_it_brings(command: str, expected: str) -> None:
     assert taint(command) == expected
 
 
@@ -236,9 +230,7 @@ def test_what_is_kept_of_a_command_is_bounded(command: str) -> None:
         ("Read", {"file_path": "/tmp/claude-0/../tasks/b.output"}, "outside file: /tmp/tasks"),
     ],
 )
-def test_an_address_is_what_is_fetched_and_not_what_is_looked_for(
-    name: str, given: dict[str, object], expected: str
-) -> None:
+def test_an_address_is_what_is_fetched(name: str, given: dict[str, object], expected: str) -> None:
     found = read_sent(name, **given).taint
 
     assert found.startswith(expected)
@@ -456,9 +448,7 @@ def test_naming_again_changes_nothing(parts: list[str]) -> None:
         ("/", "/h/shop", ("/h/shop", "")),
     ],
 )
-def test_a_repository_is_believed_where_the_work_lies_in_it(
-    root: str, folder: str, standing: tuple[str, str]
-) -> None:
+def test_a_repository_holds_the_work(root: str, folder: str, standing: tuple[str, str]) -> None:
     assert file_paths.working_folder(root=root, folder=folder) == standing
 
 

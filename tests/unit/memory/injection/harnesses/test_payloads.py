@@ -141,9 +141,7 @@ HOOK_SPECIFIC = {"hookEventName": "E", "additionalContext": "Know this."}
         ("generic", {"context": "Know this."}, {}),
     ],
 )
-def test_each_program_is_answered_in_its_own_shape_and_silence_carries_no_context(
-    harness: str, told: dict[str, Any], silent: dict[str, Any]
-) -> None:
+def test_each_has_its_own_shape(harness: str, told: dict[str, Any], silent: dict[str, Any]) -> None:
     adapter = ADAPTERS[Harness(harness)]
 
     assert payloads.answer(adapter=adapter, event="E", text="Know this.") == told
