@@ -2,13 +2,12 @@
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller, Role
-from memory.intake.actions import revise
 from memory.observer.actions import raise_alarms as raising
 from memory.observer.actions.raise_alarms import Raised, raise_alarms
 from memory.records.actions import confirm
@@ -16,9 +15,9 @@ from memory.records.models import Memory
 from memory.review.actions import verdicts
 from memory.review.queries import overview
 from memory.sessions.models import GivenOut, Statistic
-from teams.actions import create_project
 from teams.models import AuditEntry
 from tests.support import memories
+from tests.support.reviewed import World
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 
@@ -29,16 +28,11 @@ PLAIN = "The cart imports pricing through the registry of the shop."
 STORY = "Always the same long story about carts and pricing, number"
 
 
-@pytest.fixture
-def steward(caller: Caller) -> Caller:
-    """Who settles things, in person."""
-    return memories.as_role(caller, Role.STEWARD)
-
-
-def wrote(agent: Caller, store: str, content: str, **given: object) -> Memory:
-    """Let an agent write something, in this moment; return the row."""
-    fields = {"source": "agent_explicit", "project": store, **given}
-    return row_of(memories.stored(agent, datetime.now(UTC), content, **fields).id)
+def wrote(world: World, content: str, **given: object) -> Memory:
+    """Let an agent of the member write something, in this moment; return the row."""
+    fields = {"source": "agent_explicit", "at": datetime.now(UTC), **given}
+    agent = memories.as_agent(world.member, token_id=UUID(int=7))
+    return row_of(world.stored(content, agent, **fields).id)
 
 
 def row_of(memory_id: object) -> Memory:
@@ -52,20 +46,14 @@ def looked(row: Memory) -> Raised:
     return raise_alarms(now=row.created_at + timedelta(seconds=1))
 
 
-def told(caller: Caller, store: str, row: Memory) -> Any:
-    """Return the alarms that somebody is told."""
-    return overview.overview(caller=caller, project=store, now=row.created_at)["alarms"]
+def told(world: World, row: Memory, by: Caller | None = None, project: str = "store") -> Any:
+    """Return the alarms that the steward or somebody else is told."""
+    who = by or world.steward
+    return overview.overview(caller=who, project=project, now=row.created_at)["alarms"]
 
 
-def changed(caller: Caller, memory_id: object, now: datetime, **changes: object) -> None:
-    """Change a memory."""
-    revise.revise(caller=caller, memory_id=memory_id, changes=changes, if_version=None, now=now)  # type: ignore[arg-type]
-
-
-def test_what_orders_rings_once_and_waits_until_a_person_keeps_it(
-    agent: Caller, member_caller: Caller, store: str, steward: Caller, now: datetime
-) -> None:
-    row = wrote(agent, store, ORDER)
+def test_what_orders_rings_once_and_waits_until_a_person_keeps_it(world: World) -> None:
+    row = wrote(world, ORDER)
 
     first, again = looked(row), looked(row)
 
@@ -75,51 +63,49 @@ def test_what_orders_rings_once_and_waits_until_a_person_keeps_it(
     assert (first.alarms, first.held, again.alarms) == (3, 1, 0)
     assert (after.needs_review, after.status, after.taint_reason) == (True, "active", "")
     assert entry.details == {one: [str(row.id)] for one in ("address", "command", "orders")}
-    assert [(one["memory"].id, one["alarms"]) for one in told(steward, store, row)] == [
+    assert [(one["memory"].id, one["alarms"]) for one in told(world, row)] == [
         (row.id, ("orders", "command", "address"))
     ]
-    verdicts.keep(caller=member_caller, memory_id=row.id, now=now)
-    assert told(steward, store, row) == ()
+    verdicts.keep(caller=world.member, memory_id=row.id, now=world.now)
+    assert told(world, row) == ()
 
 
-def test_one_alarm_alone_holds_nothing(agent: Caller, store: str, steward: Caller) -> None:
-    address = wrote(agent, store, "The registry is described at https://docs.example/cart.")
-    row = wrote(agent, store, ADVICE)
+def test_one_alarm_alone_holds_nothing(world: World) -> None:
+    address = wrote(world, "The registry is described at https://docs.example/cart.")
+    row = wrote(world, ADVICE)
 
     done = looked(row)
 
     assert (done.alarms, done.held) == (2, 0)
-    found = {one["memory"].id: one["alarms"] for one in told(steward, store, row)}
+    found = {one["memory"].id: one["alarms"] for one in told(world, row)}
     assert found == {address.id: ("address",), row.id: ("orders",)}
     assert not row_of(row.id).needs_review
 
 
-def test_what_is_plain_imported_together_or_a_person_s_rings_nothing(
-    agent: Caller, caller: Caller, store: str, now: datetime
-) -> None:
+def test_what_is_plain_imported_together_or_a_person_s_rings_nothing(world: World) -> None:
     for word in WORDS:
-        wrote(agent, store, f"{STORY} {word}.")
+        wrote(world, f"{STORY} {word}.")
     with tenancy.unit():
         Memory.objects.update(source="import")
-    memories.stored(caller, now, ORDER, project=store)
+    world.stored(ORDER)
 
-    assert looked(wrote(agent, store, PLAIN)).alarms == 0
+    assert looked(wrote(world, PLAIN)).alarms == 0
 
 
-def test_a_burst_of_one_writer_rings_and_of_several_does_not(agent: Caller, store: str) -> None:
-    rows = [wrote(agent, store, f"{STORY} {word}.") for word in WORDS]
+def test_a_burst_of_one_writer_rings_and_of_several_does_not(world: World) -> None:
+    rows = [wrote(world, f"{STORY} {word}.") for word in WORDS]
     with tenancy.unit():
         Memory.objects.filter(pk=rows[0].id).update(author_agent="another")
 
     few = looked(rows[-1]).alarms
-    many = looked(wrote(agent, store, f"{STORY} six."))
+    many = looked(wrote(world, f"{STORY} six."))
 
     assert few == 0
     assert (many.alarms, many.held) == (5, 5)
 
 
-def test_one_that_takes_most_of_a_week_rings(agent: Caller, store: str, steward: Caller) -> None:
-    most, other = wrote(agent, store, PLAIN), wrote(agent, store, "Prices are rounded at the end.")
+def test_one_that_takes_most_of_a_week_rings(world: World) -> None:
+    most, other = wrote(world, PLAIN), wrote(world, "Prices are rounded at the end.")
     with tenancy.unit():
         GivenOut.objects.bulk_create(
             GivenOut(memory_id=one.id, at=one.created_at, session_id=uuid4(), point="step")
@@ -129,34 +115,27 @@ def test_one_that_takes_most_of_a_week_rings(agent: Caller, store: str, steward:
     done = looked(other)
 
     assert (done.alarms, done.held) == (1, 0)
-    assert told(steward, store, other)[0]["alarms"] == ("dominant",)
+    assert told(world, other)[0]["alarms"] == ("dominant",)
 
 
-def test_members_are_told_nothing_and_stewards_only_of_what_they_see(
-    agent: Caller,
-    caller: Caller,
-    member_caller: Caller,
-    store: str,
-    steward: Caller,
-    now: datetime,
-) -> None:
-    other = create_project(caller=caller, slug="depot", name="Depot", now=now).slug
-    shared = wrote(agent, store, ORDER)
-    own = wrote(agent, store, f"{ORDER} It is mine.", scope="personal")
+def test_members_are_told_nothing_and_stewards_only_of_what_they_see(world: World) -> None:
+    world.make_project("depot")
+    shared = wrote(world, ORDER)
+    own = wrote(world, f"{ORDER} It is mine.", scope="personal")
     looked(own)
-    mine = memories.as_role(member_caller, Role.STEWARD)
+    mine = memories.as_role(world.member, Role.STEWARD)
 
-    assert told(member_caller, store, own) == told(steward, other, own) == ()
-    assert {one["memory"].id for one in told(steward, store, own)} == {shared.id}
-    assert {one["memory"].id for one in told(mine, store, own)} == {shared.id, own.id}
+    assert told(world, own, world.member) == told(world, own, project="depot") == ()
+    assert {one["memory"].id for one in told(world, own)} == {shared.id}
+    assert {one["memory"].id for one in told(world, own, mine)} == {shared.id, own.id}
 
 
-def test_a_look_goes_on_where_the_last_one_ended(agent: Caller, store: str) -> None:
-    row = wrote(agent, store, PLAIN)
+def test_a_look_goes_on_where_the_last_one_ended(world: World) -> None:
+    row = wrote(world, PLAIN)
     looked(row)
 
     assert raise_alarms(now=row.created_at + timedelta(hours=5)).memories == 0
-    late = wrote(agent, store, ORDER)
+    late = wrote(world, ORDER)
     with tenancy.unit():
         Memory.objects.update(created_at=late.created_at - timedelta(hours=2))
     done = looked(late)
@@ -165,13 +144,11 @@ def test_a_look_goes_on_where_the_last_one_ended(agent: Caller, store: str) -> N
         assert Statistic.objects.filter(kind="alarm_look").count() == 1
 
 
-def test_what_came_at_one_moment_is_all_looked_at_page_by_page(
-    agent: Caller, store: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_of_one_moment_is_looked_at(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(raising, "PAGE", 2)
     monkeypatch.setattr(raising, "PAGES", 2)
-    rows = [wrote(agent, store, f"Plain words about carts and {word}.") for word in WORDS]
-    last = wrote(agent, store, ORDER)
+    rows = [wrote(world, f"Plain words about carts and {word}.") for word in WORDS]
+    last = wrote(world, ORDER)
     with tenancy.unit():
         Memory.objects.update(created_at=rows[0].created_at, source="import")
 
@@ -181,18 +158,16 @@ def test_what_came_at_one_moment_is_all_looked_at_page_by_page(
     assert (second.memories, second.alarms, second.held) == (2, 3, 1)
 
 
-def test_other_words_of_an_agent_ring_its_tags_do_not_and_a_person_s_stay_vouched_for(
-    agent: Caller, member_caller: Caller, store: str, now: datetime
-) -> None:
-    by_agent, by_person = (wrote(agent, store, f"{PLAIN} {word}") for word in ("One.", "Two."))
+def test_other_words_of_an_agent_ring_and_its_tags_do_not(world: World) -> None:
+    by_agent, by_person = (wrote(world, f"{PLAIN} {word}") for word in ("One.", "Two."))
     for row in (by_agent, by_person):
-        confirm(caller=member_caller, memory_id=row.id, now=now)
-    tagged = memories.stored(member_caller, now, ADVICE, project=store, type="fact")
+        confirm(caller=world.member, memory_id=row.id, now=world.now)
+    tagged = world.theirs(ADVICE, type="fact")
     raise_alarms(now=datetime.now(UTC))
 
-    changed(agent, by_agent.id, now, content=ORDER)
-    changed(agent, tagged.id, now, tags=["carts"])
-    changed(member_caller, by_person.id, now, content=f"{ORDER} Two.")
+    world.say(by_agent, ORDER, memories.as_agent(world.member))
+    world.say(tagged, by=memories.as_agent(world.member), tags=["carts"])
+    world.say(by_person, f"{ORDER} Two.")
     done = raise_alarms(now=datetime.now(UTC))
 
     held, kept = row_of(by_agent.id), row_of(by_person.id)
@@ -201,23 +176,21 @@ def test_other_words_of_an_agent_ring_its_tags_do_not_and_a_person_s_stay_vouche
     assert (kept.user_verified, kept.needs_review) == (True, False)
 
 
-def test_what_a_person_vouched_for_while_it_was_read_is_not_held(
-    agent: Caller, member_caller: Caller, store: str, now: datetime
-) -> None:
-    row = wrote(agent, store, ORDER)
-    confirm(caller=member_caller, memory_id=row.id, now=now)
+def test_what_a_person_vouched_for_while_it_was_read_is_not_held(world: World) -> None:
+    row = wrote(world, ORDER)
+    confirm(caller=world.member, memory_id=row.id, now=world.now)
 
     with tenancy.unit():
-        done = raising._raise({row.id: {"orders", "command"}}, now)
+        done = raising._raise({row.id: {"orders", "command"}}, world.now)
         assert not AuditEntry.objects.filter(act="memory.bulk_alarmed").exists()
 
     assert (done, row_of(row.id).needs_review) == ((0, 0), False)
 
 
-def test_alarms_of_others_take_nobodys_place(agent: Caller, store: str, steward: Caller) -> None:
-    shared = wrote(agent, store, ORDER)
+def test_alarms_of_others_take_nobodys_place(world: World) -> None:
+    shared = wrote(world, ORDER)
     looked(shared)
-    own = wrote(agent, store, f"{ORDER} It is mine.", scope="personal")
+    own = wrote(world, f"{ORDER} It is mine.", scope="personal")
     rang = {"kind": "alarm", "counts": {"orders": 1}, "updated_at": own.created_at}
     place = {"audience": own.audience, "project_id": own.project_id}
     with tenancy.unit():
@@ -231,4 +204,4 @@ def test_alarms_of_others_take_nobodys_place(agent: Caller, store: str, steward:
             for one in copies
         )
 
-    assert [one["memory"].id for one in told(steward, store, own)] == [shared.id]
+    assert [one["memory"].id for one in told(world, own)] == [shared.id]
