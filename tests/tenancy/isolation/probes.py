@@ -5,6 +5,9 @@ something hidden has a twin: the same request in which each part the role may no
 by one that does not exist. Both must be answered alike, to the byte; nothing may be told beyond the
 role's own. Every request runs in a transaction that is rolled back, so one probe does not change
 the next.
+
+What one may not see can also be named inside of a request that is one's own: `smuggled` puts its
+ids and marks there, by the ways that matrix.toml has under `carriers`.
 """
 
 import json
@@ -21,7 +24,7 @@ from urllib.parse import urlencode
 
 from django.db import transaction
 
-from tests.tenancy.isolation.world import ROLES, Asker, Thing, World
+from tests.tenancy.isolation.world import ROLES, Asker, Thing, World, canary
 
 FILE = Path(__file__).parents[1] / "matrix.toml"
 ADMIN_PAGES = ("", "add/", "{row}/change/", "{row}/history/", "{row}/delete/", "{row}/")
@@ -31,6 +34,7 @@ NAMED_BY_ID = (  # what an address may be about, by its last parameter that is a
 )  # fmt: skip
 PARAMETER = re.compile(r"<\w+:(\w+)>|\(\?P<(\w+)>[^)]*\)|\{(\w+)\}")
 NONE_ID = "01936f2e-0000-7000-8000-00000000dead"
+NOTHING = "canary-nowhere-none"
 API = "/api/"
 ALIKE_TO_PAGES = frozenset({"reading", "bound", "service"})
 ANYTHING = Thing(kind="", label="", parts={})
@@ -241,6 +245,54 @@ def _path(ask: Ask, thing: Thing, parts: Mapping[str, str]) -> Iterator[tuple[st
     for name in parts:
         if name.endswith("id") or name == "ref":
             yield name, thing.label
+
+
+def smuggled(*, world: World, asker: Asker) -> Iterator[Probe]:
+    """Yield the probes of one role: each way, about each thing that is hidden from it."""
+    own = _own(world, asker)
+    key = "a-key-of-nobody" if asker.name == "owner" else world.kept_key
+    for kind, rows in document()["carriers"].items():
+        hidden = [one for one in world.things if one.kind == kind and one.label not in asker.sees]
+        ways = (ask for row in rows for ask in _carriers(row))
+        for ask in (one for one in ways if is_asked(ask=one, asker=asker)):
+            for thing in hidden:
+                parts = {**own, **_named(thing), "key": key, "cursor": world.cursor}
+                twin = {**parts, **_nothing(parts), "key": "a-key-of-nobody"}
+                yield Probe(ask=ask, asker=asker, thing=thing, parts=parts, twin=twin)
+
+
+def _carriers(row: Mapping[str, Any]) -> Iterator[Ask]:
+    given = {name: value for name, value in row.items() if name not in {"query", "queries"}}
+    for query in row.get("queries", [row.get("query", "")]):
+        yield Ask(surface="carrier", policy="", query=query, **given)
+
+
+def _own(world: World, asker: Asker) -> dict[str, str]:
+    tenant = "globex" if asker.home == world.organizations["globex"] else "acme"
+    own = world.thing("memory", f"{tenant}/open").parts["id"]
+    return {"home": asker.home, "room": canary(f"{tenant}/open"), "own": own}
+
+
+def _named(thing: Thing) -> dict[str, str]:
+    mark = canary(thing.label)
+    identifier = thing.parts.get("id", "")
+    return {
+        **thing.parts,
+        "mark": mark,
+        "text": f"{mark} is kept under the third stone of the northern warehouse now.",
+        "bare": identifier.replace("-", ""),
+        "upper": identifier.upper(),
+    }
+
+
+def _nothing(parts: Mapping[str, str]) -> dict[str, str]:
+    """Return the same names, of nothing."""
+    ids = {"id": NONE_ID, "ref": NONE_ID, "memory_id": NONE_ID}
+    nothing = Thing(kind="", label="", parts=ids)
+    named = {**_named(nothing), "mark": NOTHING, "slug": "z" * len(parts.get("slug", ""))}
+    named["text"] = parts["text"].replace(parts["mark"], NOTHING)
+    named["org"] = "z" * len(parts["org"])
+    return {name: value for name, value in named.items() if name in parts}
 
 
 def answer(*, probe: Probe, parts: Mapping[str, str]) -> tuple[int, str]:

@@ -7,8 +7,7 @@ from zlib import crc32
 import pytest
 
 from tests.support.goals import Scale
-from tests.tenancy.isolation.carriers import smuggled
-from tests.tenancy.isolation.probes import Judge, Probe, answer, asks, policies, probes
+from tests.tenancy.isolation.probes import Judge, Probe, answer, asks, policies, probes, smuggled
 from tests.tenancy.isolation.world import ROLES, World, canary
 
 pytestmark = pytest.mark.django_db

@@ -1,6 +1,8 @@
 """Edges of small projects: what imports and names lead to, and how sure that is."""
 
+import re
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,112 +12,28 @@ from graph.code.parse import parse
 from graph.code.resolve import resolve
 from graph.code.values import LONGEST_LABEL, Edge, Place, ReferenceKind
 
-PYTHON = {
-    "src/shop/__init__.py": "from .store import Store\nfrom .words import *\n",
-    "src/shop/store.py": "class Base:\n    def close(self): pass\n\n"
-    "class Store(Base):\n    def save(self):\n        self.close()\n        super().close()\n",
-    "src/shop/words.py": "def greet(): pass\n",
-    "src/shop/deep/__init__.py": "",
-    "src/shop/deep/inner.py": "from .. import words as w\nfrom ..store import Store as S\n"
-    "import shop.store\n\ndef go():\n    w.greet()\n    S().save()\n    shop.store.Base.close()\n",
-    "src/main.py": "import shop\nfrom shop import Store, greet, deep\nimport json\n\n"
-    "def run(thing):\n    greet()\n    shop.greet()\n    Store.save()\n    json.dumps(1)\n"
-    "    thing.save()\n    thing.append(1)\n    print(len([]))\n    Store.objects.all()\n",
-    "tests/test_store.py": "from shop.store import Store\n\n\ndef made(): return Store()\n\n\n"
-    "def test_save():\n    made()\n    Store.save()\n",
-}
-ECMA = {
-    "src/main.ts": 'import Store, { open as start } from "./store";\n'
-    'import * as util from "../lib/util.js";\nimport type { Shape } from "@/shapes";\n'
-    'import React from "react";\n'
-    "export class Main extends Store implements Shape {\n"
-    '  run = () => { this.save(); util.trim(" "); React.render(); };\n'
-    "  go() { start(); super.load(); }\n}\n",
-    "src/store.ts": 'export { trim } from "../lib/util";\n'
-    "export default class Store { save() {} load() {} }\n"
-    "export function open() { return new Store(); }\n",
-    "lib/util.ts": "export const trim = (s: string) => s;\n",
-    "src/shapes/index.ts": "export interface Shape { run(): void }\n",
-    "src/old.js": 'const { trim } = require("./store");\nconst lib = require("../lib/util");\n'
-    "module.exports = function () { trim(1); lib.trim(2); };\n",
-    "src/main.test.tsx": 'import { Main } from "./main";\n'
-    'describe("main", () => { it("runs", () => { new Main(); const x = <Main/>; }); });\n',
-}
-GO = {
-    "main.go": 'package main\nimport "example.com/shop/internal/db"\nimport "fmt"\n'
-    "func main() { db.Open(); helper(); fmt.Println(1); len(x) }\n",
-    "other.go": "package main\nfunc helper() {}\n",
-    "internal/db/db.go": "package db\ntype Store struct { Base }\n"
-    "func Open() *Store { return &Store{} }\n",
-    "internal/db/get.go": "package db\ntype Base struct {}\n"
-    "func (s *Store) Get() { s.check() }\nfunc (s *Store) check() {}\n",
-    "internal/db/db_test.go": "package db\nfunc TestOpen(t *testing.T) { Open() }\n",
-}
-RUST = {
-    "src/lib.rs": "mod store;\npub mod util;\nuse crate::util::{helper, deep::Thing};\n"
-    "use store::Store;\nuse serde::Serialize;\n"
-    "pub fn run() { helper(); Thing::new(); crate::util::deep::f(); util::helper(); }\n"
-    "#[cfg(test)]\nmod tests {\n    use super::*;\n    #[test]\n"
-    "    fn it_runs() { assert_eq!(run(), ()); }\n}\n",
-    "src/store.rs": "use super::util;\npub struct Store;\npub trait Get { fn get(&self); }\n"
-    "impl Get for Store { fn get(&self) { self.check(); util::helper(); } }\n"
-    "impl Store { fn check(&self) {} }\n",
-    "src/util/mod.rs": "pub mod deep;\npub fn helper() {}\n",
-    "src/util/deep.rs": "pub struct Thing;\nimpl Thing { pub fn new() {} }\npub fn f() {}\n",
-}
+FOLDER = Path(__file__).with_name("projects")  # beside a project, `.expected` has edges of it
 
 
-@pytest.mark.parametrize(
-    ("project", "edge"),
-    [
-        (PYTHON, "imports src/main.py -> src/shop/__init__.py 1.0"),
-        (PYTHON, "imports src/main.py -> src/shop/store.py:Store 1.0"),
-        (PYTHON, "imports src/main.py -> src/shop/words.py:greet 1.0"),
-        (PYTHON, "imports src/main.py -> src/shop/deep/__init__.py 1.0"),
-        (PYTHON, "imports src/shop/deep/inner.py -> src/shop/store.py 1.0"),
-        (PYTHON, "calls src/shop/deep/inner.py:go -> src/shop/words.py:greet 0.95"),
-        (PYTHON, "calls src/shop/deep/inner.py:go -> src/shop/store.py:Base.close 0.95"),
-        (PYTHON, "calls src/main.py:run -> src/shop/store.py:Store.save 0.95"),
-        (PYTHON, "calls src/main.py:run -> src/shop/store.py:Store 0.6"),
-        (PYTHON, "calls src/main.py:run -> ? json.dumps 0.1"),
-        (PYTHON, "inherits src/shop/store.py:Store -> src/shop/store.py:Base 0.95"),
-        (PYTHON, "calls src/shop/store.py:Store.save -> src/shop/store.py:Base.close 0.95"),
-        (PYTHON, "tests tests/test_store.py -> src/shop/store.py 0.7"),
-        (PYTHON, "tests tests/test_store.py:test_save -> src/shop/store.py:Store.save 0.95"),
-        (PYTHON, "defines src/shop/store.py:Store -> src/shop/store.py:Store.save 1.0"),
-        (ECMA, "imports src/main.ts -> src/store.ts:Store 1.0"),
-        (ECMA, "imports src/main.ts -> src/shapes/index.ts:Shape 1.0"),
-        (ECMA, "implements src/main.ts:Main -> src/shapes/index.ts:Shape 0.95"),
-        (ECMA, "calls src/main.ts:Main.run -> src/store.ts:Store.save 0.85"),
-        (ECMA, "calls src/main.ts:Main.run -> lib/util.ts:trim 0.95"),
-        (ECMA, "calls src/main.ts:Main.go -> src/store.ts:open 0.95"),
-        (ECMA, "calls src/main.ts:Main.go -> src/store.ts:Store.load 0.95"),
-        (ECMA, "calls src/old.js:exports -> lib/util.ts:trim 0.95"),
-        (ECMA, "tests src/main.test.tsx -> src/main.ts 0.7"),
-        (ECMA, "tests src/main.test.tsx:main.runs -> src/main.ts:Main 0.95"),
-        (GO, "imports main.go -> internal/db/get.go 1.0"),
-        (GO, "calls main.go:main -> internal/db/db.go:Open 0.95"),
-        (GO, "calls main.go:main -> other.go:helper 0.95"),
-        (GO, "inherits internal/db/db.go:Store -> internal/db/get.go:Base 0.95"),
-        (GO, "calls internal/db/get.go:Store.Get -> internal/db/get.go:Store.check 0.5"),
-        (GO, "tests internal/db/db_test.go:TestOpen -> internal/db/db.go:Open 0.95"),
-        (RUST, "imports src/lib.rs -> src/store.rs 1.0"),
-        (RUST, "imports src/lib.rs -> src/util/deep.rs:Thing 1.0"),
-        (RUST, "imports src/lib.rs -> ? serde::Serialize 0.1"),
-        (RUST, "calls src/lib.rs:run -> src/util/mod.rs:helper 0.95"),
-        (RUST, "calls src/lib.rs:run -> src/util/deep.rs:f 0.95"),
-        (RUST, "implements src/store.rs:Store -> src/store.rs:Get 0.95"),
-        (RUST, "calls src/store.rs:Store.get -> src/store.rs:Store.check 0.95"),
-        (RUST, "calls src/store.rs:Store.get -> src/util/mod.rs:helper 0.95"),
-        (RUST, "tests src/lib.rs:tests.it_runs -> src/lib.rs:run 0.95"),
-    ],
-)
-def test_what_is_named_is_found(project: dict[str, str], edge: str) -> None:
-    assert edge in _told(_edges(project))
+def _project(name: str) -> dict[str, str]:
+    """Read the files of a project; each begins with its path behind an arrow."""
+    parts = re.split(r"^==> (.+)\n", (FOLDER / f"{name}.txt").read_text("utf-8"), flags=re.M)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+PROJECTS = {name: _project(name) for name in ("python", "ecma", "go", "rust")}
+
+
+@pytest.mark.parametrize("name", PROJECTS)
+def test_what_is_named_is_found(name: str) -> None:
+    expected = (FOLDER / f"{name}.expected").read_text("utf-8").splitlines()
+
+    assert len(expected) > 5
+    assert set(expected) - _told(_edges(PROJECTS[name])) == set()
 
 
 def test_what_the_language_brings_along_is_not_told_and_what_is_said_often_weighs_more() -> None:
-    told = [edge.text for project in (PYTHON, GO) for edge in _edges(project)]
+    told = [edge.text for name in ("python", "go") for edge in _edges(PROJECTS[name])]
     edges = _edges({"a.py": "def f(): pass\ndef g():\n    f()\n    f()\n    h()\n"})
 
     weights = {edge.target: edge.weight for edge in edges if edge.type == "calls"}
@@ -174,8 +92,8 @@ def test_a_file_of_tests_that_may_be_about_two_files_is_about_none() -> None:
 
 @given(
     st.dictionaries(
-        st.sampled_from([*PYTHON, *ECMA, *GO, *RUST]),
-        st.sampled_from([*PYTHON.values(), *ECMA.values(), *GO.values(), *RUST.values()]),
+        st.sampled_from([path for files in PROJECTS.values() for path in files]),
+        st.sampled_from([text for files in PROJECTS.values() for text in files.values()]),
         max_size=12,
     )
 )
