@@ -1,6 +1,12 @@
-"""The schema of an organization: small, closed in itself, and the same however it came to be."""
+"""The schema of an organization: small, closed in itself, and the same however it came to be.
+
+It is what the models say.
+"""
+
+from io import StringIO
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
@@ -189,3 +195,12 @@ def test_a_baseline_is_adopted_where_its_parts_were_captured(captured_in_parts: 
 
     adopted = SchemaStep.objects.get(name="memory.0001_baseline")
     assert (newest, adopted.position, adopted.script) == (before + 1, newest, "SELECT 1;")
+
+
+def test_no_model_lacks_a_migration(db: None) -> None:
+    said = StringIO()
+
+    try:
+        call_command("makemigrations", check=True, dry_run=True, stdout=said, stderr=said)
+    except SystemExit:
+        pytest.fail(said.getvalue())

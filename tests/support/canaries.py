@@ -32,9 +32,9 @@ from memory.records.filters import Filters
 from memory.records.queries import memories
 from memory.search.actions import search
 from memory.search.request import SearchRequest
-from teams import queries
 from teams.actions import create_project
 from teams.changes import GROUP
+from teams.queries import changes_since
 from tests.support import people, site
 from tests.support.api import Api
 from tests.support.memories import sent, stored
@@ -55,20 +55,15 @@ SCOPES: Final = frozenset({TokenScope.READ, TokenScope.WRITE})
 class World:
     """One organization: its canary, its owner, a token and a session of theirs."""
 
-    word: str
+    word: str  # which is its short name, too
     user: str
     token: str
     session: str
 
     @property
-    def slug(self) -> str:
-        """The organization's short name."""
-        return self.word
-
-    @property
     def caller(self) -> Caller:
         """The owner, as an edge finds out who calls."""
-        return caller_from_session(user_id=UUID(self.user), organization_slug=self.slug)
+        return caller_from_session(user_id=UUID(self.user), organization_slug=self.word)
 
 
 Read = Callable[[World, datetime], str]
@@ -87,11 +82,6 @@ def plant(*, number: int, now: datetime) -> World:
             stored(caller, now, _song(word, place), project="shop")
         tenancy.remember("song", value=word, seconds=CACHE_SECONDS)
     return World(word=word, user=str(user.pk), token=token.text, session=_session(user))
-
-
-def is_right(*, world: World, seen: str) -> bool:
-    """Say whether a read saw its own organization and nothing of another one."""
-    return set(WORD.findall(seen)) == {world.word}
 
 
 def write(*, world: World, number: int, now: datetime) -> str:
@@ -113,57 +103,43 @@ def _session(user: User) -> str:
     return client.cookies["cairn"].value
 
 
-def _rows(world: World, now: datetime) -> str:
-    caller = world.caller
-    with entered(caller):
-        return str(
-            memories.page(
-                caller=caller, filters=Filters(), cursor=None, limit=SEEN_AT_ONCE, now=now
-            )
-        )
+def _inside(look: Callable[[Caller, datetime], object]) -> Read:
+    """Return a read that looks at something as the owner, inside of the organization."""
 
+    def read(world: World, now: datetime) -> str:
+        caller = world.caller
+        with entered(caller):
+            return str(look(caller, now))
 
-def _search(world: World, now: datetime) -> str:
-    caller = world.caller
-    request = SearchRequest(query="who sings a verse when deployment begins", threshold=0.0)
-    with entered(caller):
-        return str(search(caller=caller, request=request, now=now))
-
-
-def _feed(world: World, now: datetime) -> str:
-    caller = world.caller
-    with entered(caller):
-        changes = queries.changes_since(caller=caller, after=0, limit=SEEN_AT_ONCE)
-    return str(changes)
-
-
-def _messages(world: World, now: datetime) -> str:
-    caller = world.caller
-    with entered(caller):
-        return str(activity_feed.messages(caller=caller, after=0, project="shop")[-SEEN_AT_ONCE:])
-
-
-def _cache(world: World, now: datetime) -> str:
-    with entered(world.caller):
-        return str(tenancy.cached("song"))
-
-
-def _group(world: World, now: datetime) -> str:
-    caller = world.caller
-    with entered(caller):
-        own = tenancy.group(GROUP) == f"t.{caller.organization_id.hex}.changes"
-        return world.word if own else ""
+    return read
 
 
 def _rest_search(world: World, now: datetime) -> str:
     asked = {"query": "who sings a verse", "threshold": 0}
-    return _text(Api(token=world.token, client=Client(SERVER_NAME=HOST)).post("search", asked))
+    api = Api(token=world.token, client=Client(SERVER_NAME=HOST))
+    response = api.post("search", asked)
+    return str(response.getvalue().decode()) if response.status_code == 200 else ""
 
 
-def _text(response: Any) -> str:
-    return response.getvalue().decode() if response.status_code == 200 else ""
+def _own_group(caller: Caller) -> str:
+    """Return the canary when the group of the changes is the organization's own."""
+    is_own = tenancy.group(GROUP) == f"t.{caller.organization_id.hex}.changes"
+    return caller.organization_slug if is_own else ""
 
 
+_SUNG: Final = SearchRequest(query="who sings a verse when deployment begins", threshold=0.0)
+_rows = _inside(
+    lambda caller, now: memories.page(
+        caller=caller, filters=Filters(), cursor=None, limit=SEEN_AT_ONCE, now=now
+    )
+)
+_search = _inside(lambda caller, now: search(caller=caller, request=_SUNG, now=now))
+_feed = _inside(lambda caller, _: changes_since(caller=caller, after=0, limit=SEEN_AT_ONCE))
+_messages = _inside(
+    lambda caller, _: activity_feed.messages(caller=caller, after=0, project="shop")[-SEEN_AT_ONCE:]
+)
+_cache = _inside(lambda *_: tenancy.cached("song"))
+_group = _inside(lambda caller, _: _own_group(caller))
 READS: Final[tuple[Read, ...]] = (
     *(_rows, _search, _feed, _cache, _rows, _group, _search, _feed, _cache, _rest_search),
     *(_rows, _search, _feed, _cache, _rows, _group, _search, _feed, _cache, _messages),
@@ -186,8 +162,8 @@ class Tally:
         return self.worlds[(number * 7 + number // len(READS)) % len(self.worlds)]
 
     def add(self, *, world: World, seen: str, writes: int = 0) -> None:
-        """Count an answer."""
-        right = is_right(world=world, seen=seen)
+        """Count an answer; it is right when it is of its own organization and of no other one."""
+        right = set(WORD.findall(seen)) == {world.word}
         with self.lock:
             self.reads += 1 - writes
             self.writes += writes

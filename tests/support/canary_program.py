@@ -163,7 +163,7 @@ async def _in_coroutine(tally: Tally, turns: Any, client: httpx.AsyncClient) -> 
 
 async def _request(tally: Tally, number: int, client: httpx.AsyncClient) -> None:
     world = tally.world(number)
-    place = PLACES[number // REQUEST_EVERY % len(PLACES)].format(slug=world.slug)
+    place = PLACES[number // REQUEST_EVERY % len(PLACES)].format(slug=world.word)
     headers = {"Cookie": f"cairn={world.session}"}
     if place.startswith("/api/"):
         headers = {"Authorization": f"Bearer {world.token}"}

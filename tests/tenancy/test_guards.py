@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from django.db import connection
 from starlette.datastructures import Headers
 
 from accounts import tenancy
@@ -137,28 +136,6 @@ def test_earlier_versions_stay_with_their_readers(
     assert {version.content for version in theirs} == {f"{SONG} So."}
 
 
-@pytest.mark.django_db(transaction=True)
-def test_both_keys_end_with_the_transaction() -> None:
-    with people.entered(organization=people.make_organization(slug="acme")), tenancy.unit():
-        inside = (_path(), _tenant())
-
-    assert inside[0] != "public"
-    assert inside[1] != ""
-    assert (_path(), _tenant()) == ("public", "")
-
-
-def test_a_unit_inside_one_of_another_organization_is_its_own(
-    organization: Organization, other_organization: Organization
-) -> None:
-    with people.entered(organization=organization), tenancy.unit(), people.outside():
-        with people.entered(organization=other_organization), tenancy.unit():
-            inside = _path()
-        outside = _path()
-
-    assert other_organization.schema_name in inside
-    assert organization.schema_name in outside
-
-
 def test_a_kept_answer_is_for_its_own_credential(in_organization: object, caller: Caller) -> None:
     first, second = (replace(caller, token_id=uuid4()) for _ in range(2))
 
@@ -209,15 +186,3 @@ def test_an_agent_comes_from_a_place_of_ours(name: str) -> None:
 
     with pytest.raises(Forbidden):
         _check_places(Headers({**ours, name: "http://evil.example"}))
-
-
-def _path() -> str:
-    with connection.cursor() as cursor:
-        cursor.execute("SHOW search_path")
-        return str(cursor.fetchone()[0])
-
-
-def _tenant() -> str:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT coalesce(current_setting('cairn.tenant', true), '')")
-        return str(cursor.fetchone()[0])

@@ -73,7 +73,8 @@ def store_memories(caller: Caller, now: datetime) -> dict[str, UUID]:
 
 def _corrected(caller: Caller, now: datetime, place: str, given: dict[str, Any]) -> UUID:
     """Store a memory that has a history and a link; return the newer one."""
-    given = {**given, "related_files": ("canary/bird.py",)}
+    marks = {"related_files": ("canary/bird.py",), "related_modules": (f"{place}-canary",)}
+    given = {**given, **marks}
     old = stored(caller, now, f"{place}-canary was here before, in short.", **given)
     fixed = f"`{place}-canary` sings here now, and `canary` is it."
     outcome = correct(
@@ -222,16 +223,36 @@ def test_a_foreign_project_is_as_if_it_did_not_exist(
             assert repr(foreign).replace(str(project_id), missing) == repr(nobody)
 
 
+def test_overviews_and_cards_of_projects_count_what_one_may_see(
+    ask: Callable[..., Any], world: World
+) -> None:
+    ids = world.project_ids
+    for who in (one for one in SEEN if one != "bound to nothing"):
+        public = SEEN[who] & {"public", "personal", "team"}
+        seen = {ids["public"]: public, ids["closed"]: SEEN[who] & {"closed"}}
+
+        view = ask(who, ABOUT_A_PROJECT["overview.overview"], project="public")
+        cards = ask(who, ABOUT_ALL["overview.count_by_project"])
+
+        assert view["tally"].memories == len(public), who
+        assert {one["name"] for one in view["places"]} == {f"{place}-canary" for place in public}
+        assert ((view["health"] is None), view["attention"]) == (not public, ())
+        counted = {project_id: card["memories"] for project_id, card in cards.items()}
+        assert counted == {key: len(places) for key, places in seen.items() if places}
+
+
 def test_a_preview_shows_no_neighbor_of_somebody_else(
     ask: Callable[..., Any], world: World
 ) -> None:
-    def near(asking: Asking) -> Any:
-        text = "personal-canary sings here now, and that is it!"
-        return preview(caller=asking.caller, new=new(text, project="public"), now=asking.now)
+    def near(scope: str) -> Read:
+        sent = new("`personal-canary` sings here now, and it is!", project="public", scope=scope)
+        return lambda a: told(preview(caller=a.caller, new=sent, now=a.now).similar)
 
-    for who in ("member", "admin", "service token"):
-        answer = ask(who, near)
-        assert told(answer.similar) <= SEEN[who]
+    assert ask("owner", near("personal")) == {"personal"}
+    for who in ("member", "admin", "service token", "stranger"):
+        assert ask(who, near("project")) <= SEEN[who]
+    for who in ("member", "admin", "stranger"):
+        assert ask(who, near("personal")) == set()
 
 
 def test_a_memory_is_not_reached_through_its_link(ask: Callable[..., Any], world: World) -> None:

@@ -1,26 +1,30 @@
-"""Sessions and what was given out stay with whom they belong to."""
+"""Sessions, what was said in them and what was given out stay with whom they belong to."""
 
 from dataclasses import replace
 from datetime import datetime
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
 from accounts import jobs, tenancy
+from accounts.authentication import entered
 from accounts.caller import Caller, Role
 from accounts.errors import NotFound
 from accounts.models import Organization
+from memory.experiments.queries import SessionFigures, figures
 from memory.intake.actions.remember import remember
 from memory.search.actions import search
 from memory.search.request import SearchRequest
 from memory.sessions import queries as sessions
 from memory.sessions.actions.lifecycle import end_session
+from memory.sessions.models import GivenOut
 from teams.actions import create_project
 from teams.models import Project, ProjectMember
 from tests.support import memories, people
 from tests.support.agent_runs import Run, Shop
 
 KNOWN = "Webhooks are retried 11 times with growing pauses, then parked for a person."
+SHOWN = {"steps": 9, "tools": 12, "outcome": "success"}
 
 
 @pytest.fixture
@@ -40,6 +44,23 @@ def opened(shop: Shop, by: Caller | None = None, **new: object) -> Run:
     run = shop.opened(by, **new)
     run.says(KNOWN)
     return run
+
+
+def measured(shop: Shop, *, shared: bool) -> UUID:
+    """Open a session of the owner that was measured; return its id."""
+    run = opened(shop, shop.owner, shared=shared)
+    run.update(observed=SHOWN, figures={"tokens": 4_100})
+    return run.id
+
+
+def give(shop: Shop, session_id: UUID, scope: str, came: str) -> None:
+    """Note that a memory of a scope was given to a session, and what came of it."""
+    memory = shop.remember(f"{memories.REDIS} It is of scope {scope}.", scope=scope)
+    with tenancy.unit():
+        GivenOut.objects.create(
+            person=shop.owner.user_id, memory_id=memory.id, at=shop.now, session_id=session_id,
+            tokens=20, outcome=came,
+        )  # fmt: skip
 
 
 def leave(shop: Shop) -> None:
@@ -107,3 +128,41 @@ def test_what_may_not_be_seen_any_more_is_not_compared(shop: Shop) -> None:
     outcome = remember(caller=shop.agent, new=new, now=shop.now)
 
     assert outcome.outcome == "added"
+
+
+def test_each_counts_of_what_was_given_only_what_they_see(shop: Shop) -> None:
+    session_id = measured(shop, shared=True)
+    give(shop, session_id, "project", "used")
+    give(shop, session_id, "personal", "wrong")
+    worked = {"steps": 9, "calls": 12, "tokens": 4_100, "outcome": "success"}
+
+    own, theirs = (
+        figures(caller=caller, session_ids=(session_id,))[session_id]
+        for caller in (shop.owner, shop.member)
+    )
+
+    assert own == SessionFigures(**worked, given=2, given_tokens=40, used=1, wrong=1)
+    assert theirs == SessionFigures(**worked, given=1, given_tokens=20, used=1, wrong=0)
+
+
+def test_a_session_of_somebody_else_has_no_figures(shop: Shop) -> None:
+    personal = measured(shop, shared=False)
+    give(shop, personal, "project", "used")
+
+    assert figures(caller=shop.member, session_ids=(personal, uuid4())) == {}
+
+
+def test_another_organization_reads_finds_and_counts_nothing_of_a_session(
+    shop: Shop, other_caller: Caller
+) -> None:
+    session_id = measured(shop, shared=True)
+    asked = sessions.HistoryQuestion(query="retried webhooks")
+    assert sessions.search_history(caller=shop.owner, asked=asked, after=None, limit=5).items
+
+    with people.outside(), entered(other_caller):
+        found = sessions.search_history(caller=other_caller, asked=asked, after=None, limit=5)
+        with pytest.raises(NotFound):
+            sessions.turns(caller=other_caller, session_id=session_id, after=0, limit=1)
+        counted = figures(caller=other_caller, session_ids=(session_id,))
+
+    assert (found.items, counted) == ((), {})

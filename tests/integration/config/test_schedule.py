@@ -1,4 +1,6 @@
-"""The clock of scheduled work goes on whatever the wall clock does."""
+"""The clock of scheduled work goes on whatever the wall clock does; a worker keeps what it loads."""
+
+import gc
 
 import pytest
 from celery import beat
@@ -66,3 +68,13 @@ def test_a_message_outlives_clocks_that_differ_by_an_hour() -> None:
 
 def test_a_restarted_clock_does_not_wait_for_what_an_old_one_kept() -> None:
     assert app.conf.beat_scheduler == "celery.beat:Scheduler"
+
+
+def test_a_worker_does_not_look_for_garbage_in_what_it_has_loaded() -> None:
+    gc.unfreeze()  # nothing counts as lasting yet
+    known = len(gc.get_objects())
+
+    celery.keep_loaded()
+
+    assert gc.get_freeze_count() > known / 2
+    assert len(gc.get_objects()) < known / 2

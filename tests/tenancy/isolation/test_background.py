@@ -11,6 +11,7 @@ from accounts.models import Job
 from memory.index.actions import maintenance
 from memory.index.models import MemoryVector
 from memory.records.models import Memory
+from tests.support import work
 from tests.tenancy.isolation.world import NOW, World
 
 JOBS = tuple(name for name in sorted(NAMES) if name.startswith("memory."))
@@ -55,26 +56,13 @@ def test_a_job_touches_nothing_of_another_organization(world: World, name: str) 
         payload |= hostile_rollback(world)
         job_id = jobs.enqueue(name, payload=payload, key="hostile")
 
-    claimed = _claimed(job_id)
-    tasks.run(held=claimed)
+    tasks.run(held=work.taken(job_id))
 
     job = Job.objects.get(pk=job_id)
     assert job.state == Job.State.DONE
     assert job.result.get("embedded", 0) <= len(rows(world, "globex"))  # a switch embeds its own
     assert name not in TAKES_IDS or job.result["embedded"] == 0
     assert rows(world, "acme") == before
-
-
-def _claimed(job_id: Any) -> jobs.Claim:
-    """Take the job as a worker would, whatever else waits."""
-    job = Job.objects.select_related("organization").get(pk=job_id)
-    Job.objects.filter(pk=job_id).update(state=Job.State.RUNNING, attempts=1)
-    tenant = tenancy.Tenant(
-        organization_id=job.organization_id,
-        slug=job.organization.slug,
-        schema_name=job.organization.schema_name,
-    )
-    return jobs.Claim(id=job.id, name=job.name, payload=job.payload, attempt=1, tenant=tenant)
 
 
 @pytest.mark.parametrize("queue", HOSTILE)

@@ -124,10 +124,9 @@ def fill(world: World, tenant: str, place: Place, persons: dict[str, User]) -> N
     Organization.objects.filter(pk=owner.organization_id).update(
         name=canary(f"{tenant}/organization")
     )
-    _add(world, "organization", f"{tenant}/organization", org=owner.organization_slug)
+    _add(world, "organization", f"{tenant}/organization")
     with entered(owner):
         _projects(world, tenant, owner, persons)
-        _code(world, tenant)
         _teams(world, tenant, persons)
         _memories(world, tenant)
         _sessions(world, tenant)
@@ -138,45 +137,34 @@ def fill(world: World, tenant: str, place: Place, persons: dict[str, User]) -> N
     _credentials(world, tenant, owner, persons)
 
 
-def _add(world: World, kind: str, label: str, **parts: Any) -> None:
-    tenant = label.partition("/")[0]
-    given = {name: str(part) for name, part in parts.items()}
-    org = {"org": world.organizations[tenant]}
+def _add(world: World, kind: str, label: str, id: UUID | None = None, **parts: Any) -> None:
+    """Note a thing; addresses call its id `id` or by its kind."""
+    named = {} if id is None else {"id": id, f"{kind}_id": id}
+    given = {name: str(part) for name, part in {**named, **parts}.items()}
+    org = {"org": world.organizations[label.partition("/")[0]]}
     world.things.append(Thing(kind=kind, label=label, parts={**org, **given}))
 
 
 def _projects(world: World, tenant: str, owner: Caller, persons: dict[str, User]) -> None:
+    """Make projects with a person each, and with a file of code."""
     for name, belongs in (("open", "member"), ("closed", "member"), ("vault", "elsewhere")):
         mark = canary(f"{tenant}/{name}")
         made = create_project(
             caller=owner, slug=mark, name=f"Name {mark}", description=f"About {mark}",
             open_to_all=name == "open", now=NOW,
         )  # fmt: skip
+        about = {"project_id": made.id, "layer": Layer.STRUCTURAL, "source": NodeSource.AST}
+        node = {**about, "label": mark, "indexed_at": NOW}
         with tenancy.unit():
             ProjectMember.objects.get_or_create(project_id=made.id, user_id=persons[belongs].id)
-        _add(world, "project", f"{tenant}/{name}", project=mark, ref=made.id, slug=mark)
-
-
-def _code(world: World, tenant: str) -> None:
-    for name in ("open", "closed", "vault"):
-        mark = canary(f"{tenant}/{name}")
-        about = {
-            "project_id": world.thing("project", f"{tenant}/{name}").parts["ref"],
-            "layer": Layer.STRUCTURAL,
-            "source": NodeSource.AST,
-            "indexed_at": NOW,
-        }
-        with tenancy.unit():
             file = Node.objects.create(
-                kind=NodeKind.FILE, label=mark, qualified=f"src/{mark}.py", hash="a" * 64, **about
+                kind=NodeKind.FILE, qualified=f"src/{mark}.py", hash="a" * 64, **node
             )
             symbol = Node.objects.create(
-                kind=NodeKind.FUNCTION, label=mark, qualified=f"{mark}.open", file=file, **about
+                kind=NodeKind.FUNCTION, qualified=f"{mark}.open", file=file, **node
             )
-            Edge.objects.create(
-                project_id=about["project_id"], from_node=file, to_node=symbol, type="defines",
-                layer=Layer.STRUCTURAL, source=NodeSource.AST,
-            )  # fmt: skip
+            Edge.objects.create(from_node=file, to_node=symbol, type="defines", **about)
+        _add(world, "project", f"{tenant}/{name}", project=mark, ref=made.id, slug=mark)
 
 
 def _teams(world: World, tenant: str, persons: dict[str, User]) -> None:
@@ -185,8 +173,7 @@ def _teams(world: World, tenant: str, persons: dict[str, User]) -> None:
         with tenancy.unit():
             team = Team.objects.create(slug=mark, name=f"Name {mark}")
             TeamMember.objects.create(team=team, user_id=persons[belongs].id)
-        _add(world, "team", f"{tenant}/{name}team", id=team.id, ref=team.id, slug=mark,
-             team_id=team.id)  # fmt: skip
+        _add(world, "team", f"{tenant}/{name}team", team.id, ref=team.id, slug=mark)
 
 
 def _memories(world: World, tenant: str) -> None:
@@ -207,13 +194,11 @@ def _memories(world: World, tenant: str) -> None:
             continue  # its owner is alone
         memory_id = _memory(world.callers[f"{tenant}/{who}"], f"{tenant}/{place}", given)
         project = given.get("project", "no-project")
-        _add(world, "memory", f"{tenant}/{place}", id=memory_id, memory_id=memory_id,
-             project=project, number=1)  # fmt: skip
+        _add(world, "memory", f"{tenant}/{place}", memory_id, project=project, number=1)
         topic_id = _topic(world.callers[f"{tenant}/{who}"], f"{tenant}/{place}", memory_id, given)
-        _add(world, "topic", f"{tenant}/{place}", id=topic_id, topic_id=topic_id, project=project)
+        _add(world, "topic", f"{tenant}/{place}", topic_id, project=project)
         conflict_id = _conflict(memory_id, topic_id)
-        _add(world, "conflict", f"{tenant}/{place}", id=conflict_id, conflict_id=conflict_id,
-             project=project)  # fmt: skip
+        _add(world, "conflict", f"{tenant}/{place}", conflict_id, project=project)
 
 
 def _memory(caller: Caller, label: str, given: dict[str, Any]) -> UUID:
@@ -240,25 +225,26 @@ def _memory(caller: Caller, label: str, given: dict[str, Any]) -> UUID:
     return new.id
 
 
+def _three_places(world: World, tenant: str) -> Iterator[tuple[str, Caller, dict[str, Any]]]:
+    """Yield an open, a closed and a personal place: whose, and in which project."""
+    for place, who, project in (
+        ("open", "owner", "open"), ("closed", "owner", "closed"), ("personal", "member", "open"),
+    ):  # fmt: skip
+        yield place, world.callers[f"{tenant}/{who}"], {"project": canary(f"{tenant}/{project}")}
+
+
 def _imports(world: World, tenant: str) -> None:
     """Begin an import with a mark in its name and its text, in places of each kind."""
-    shared = canary(f"{tenant}/open")
-    for place, who, given in (
-        ("open", "owner", {"project": shared}),
-        ("closed", "owner", {"project": canary(f"{tenant}/closed")}),
-        ("personal", "member", {"project": shared, "scope": "personal"}),
-    ):
+    for place, caller, given in _three_places(world, tenant):
         mark = canary(f"{tenant}/{place}")
+        given |= {"scope": "personal"} if place == "personal" else {}
         text = f"The {mark} is locked with the second key of the northern warehouse.\n"
         upload = Upload(files=((f"{mark}.md", text.encode()),), **given)
-        caller = world.callers[f"{tenant}/{who}"]
         view = begin_import(caller=caller, upload=upload, now=NOW)
-        _add(world, "import", f"{tenant}/{place}", id=view.id, import_id=view.id,
-             project=given["project"])  # fmt: skip
+        _add(world, "import", f"{tenant}/{place}", view.id, project=given["project"])
         new = NewNote(path=f"{mark}.txt", text=text, **given)
         note = push_note(caller=caller, new=new, now=NOW).note
-        _add(world, "note", f"{tenant}/{place}", id=note.id, note_id=note.id,
-             project=given["project"])  # fmt: skip
+        _add(world, "note", f"{tenant}/{place}", note.id, project=given["project"])
 
 
 def _styles(world: World, tenant: str) -> None:
@@ -279,7 +265,7 @@ def _styles(world: World, tenant: str) -> None:
             is_default=is_default,
         )
         kept = put_style(caller=world.callers[f"{tenant}/{who}"], new=new, now=NOW)
-        _add(world, "style", f"{tenant}/{place}", id=kept.id, style_id=kept.id)
+        _add(world, "style", f"{tenant}/{place}", kept.id)
 
 
 def _methodology(world: World, tenant: str) -> None:
@@ -298,14 +284,9 @@ def _methodology(world: World, tenant: str) -> None:
 
 def _sessions(world: World, tenant: str) -> None:
     """Open a session with a mark in all that it holds, shared and personal ones."""
-    shared = canary(f"{tenant}/open")
-    for place, who, given in (
-        ("open", "owner", {"project": shared, "shared": True}),
-        ("closed", "owner", {"project": canary(f"{tenant}/closed"), "shared": True}),
-        ("personal", "member", {"project": shared}),
-    ):
-        mark, caller = canary(f"{tenant}/{place}"), world.callers[f"{tenant}/{who}"]
-        new = NewSession(external_id=mark, thread=mark, agent=mark, **given)
+    for place, caller, given in _three_places(world, tenant):
+        mark, is_shared = canary(f"{tenant}/{place}"), place != "personal"
+        new = NewSession(external_id=mark, thread=mark, agent=mark, shared=is_shared, **given)
         view = open_session(caller=caller, new=new, now=NOW).session
         turn = NewTurn(role="user", text=f"We decided that {mark} stays under the third stone.")
         append_turns(caller=caller, session_id=view.id, turns=(turn,), now=NOW)
@@ -313,8 +294,7 @@ def _sessions(world: World, tenant: str) -> None:
         append_events(caller=caller, session_id=view.id, events=(event,), now=NOW)
         with tenancy.unit():
             Session.objects.filter(pk=view.id).update(observed={"task": f"Mend {mark}"})
-        _add(world, "session", f"{tenant}/{place}", id=view.id, session_id=view.id,
-             project=given["project"])  # fmt: skip
+        _add(world, "session", f"{tenant}/{place}", view.id, project=given["project"])
 
 
 def _topic(caller: Caller, label: str, memory_id: UUID, given: dict[str, Any]) -> UUID:
@@ -360,13 +340,13 @@ def _job(world: World, tenant: str, created_by: UUID) -> None:
         )
     mark = canary(f"{tenant}/job")
     Job.objects.filter(pk=job_id).update(error=mark, state=Job.State.FAILED)
-    _add(world, "job", f"{tenant}/job", id=job_id, job_id=job_id)
+    _add(world, "job", f"{tenant}/job", job_id)
 
 
 def _credentials(world: World, tenant: str, owner: Caller, persons: dict[str, User]) -> None:
     new = NewToken(name=canary(f"{tenant}/token"))
     token = create_token(caller=owner, new=new, now=datetime.now(UTC)).token
-    _add(world, "token", f"{tenant}/token", id=token.id, token_id=token.id)
+    _add(world, "token", f"{tenant}/token", token.id)
     for name in ("invited", "withdrawn"):
         sent = invite(
             caller=owner, email=f"{canary(f'{tenant}/{name}')}@x.test", role=Role.MEMBER,

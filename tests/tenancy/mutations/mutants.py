@@ -27,17 +27,17 @@ TENANTS: Final = (
     guard(
         "the schema ends with the transaction", "accounts.tenancy:TURN_KEYS",
         "set_config('search_path', %s, true)", "set_config('search_path', %s, false)",
-        f"{GUARDS}test_both_keys_end_with_the_transaction",
+        f"{UNITS}test_a_unit_leaves_no_setting_behind_also_when_it_fails",
     ),
     guard(
         "the tenant ends with the transaction", "accounts.tenancy:TURN_KEYS",
         "set_config('cairn.tenant', %s, true)", "set_config('cairn.tenant', %s, false)",
-        f"{GUARDS}test_both_keys_end_with_the_transaction",
+        f"{UNITS}test_a_unit_leaves_no_setting_behind_also_when_it_fails",
     ),
     guard(
         "a unit joins none of another organization", "accounts.tenancy:unit",
         '== tenant.schema_name:\n        yield', "is not None:\n        yield",
-        f"{GUARDS}test_a_unit_inside_one_of_another_organization_is_its_own",
+        f"{UNITS}test_a_unit_inside_one_of_another_organization_is_its_own",
     ),
     guard(
         "nobody is in two organizations at once", "accounts.tenancy:enter",

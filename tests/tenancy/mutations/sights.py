@@ -72,38 +72,38 @@ VISIBILITY: Final = (
     guard(
         "what a mistyped word may mean asks for the audience", "memory/search/sql/functions.sql",
         "WHERE l.audience = ANY (audiences) AND (bound IS NULL", "WHERE (bound IS NULL",
-        "tests/tenancy/test_word_counts.py::test_a_misspelt_word_tells_no_word_of_others",
+        "tests/tenancy/test_scores.py::test_personal_words_of_others_change_no_score[misspelt]",
     ),
     guard(
         "how rare a word is asks for the audience", "memory/search/sql/functions.sql",
         "WHERE l.word = given.lexeme AND l.audience = ANY (audiences)", "WHERE true",
-        "tests/tenancy/test_word_counts.py::test_personal_words_of_others_change_no_score",
+        "tests/tenancy/test_scores.py::test_personal_words_of_others_change_no_score[rare]",
     ),
     guard(
         "how rare a word is in a project asks for the audience",
         "memory/search/sql/functions.sql",
         "(given.lexemes || ''::text) AND l.audience = ANY (audiences)",
         "(given.lexemes || ''::text)",
-        "tests/tenancy/test_word_counts.py::test_personal_words_of_others_change_no_score",
+        "tests/tenancy/test_scores.py::test_personal_words_of_others_change_no_score[rare]",
     ),
     guard(
         "how rare a word is in a project keeps to the projects of a credential",
         "memory/search/sql/functions.sql",
         "AND (bound IS NULL OR l.project_id = ANY (bound))\n            GROUP BY 1)",
         "GROUP BY 1)",
-        "tests/tenancy/test_word_counts.py"
+        "tests/tenancy/test_scores.py"
         "::test_words_of_other_projects_change_no_score_of_a_bound_token",
     ),
     guard(
         "how rare a named thing is asks for the audience", "memory/search/sql/functions.sql",
         "AND n.audience = ANY (audiences)", "AND true",
-        "tests/tenancy/test_named.py::test_what_others_name_for_themselves_changes_nothing",
+        "tests/tenancy/test_scores.py::test_what_others_name_for_themselves_changes_nothing",
     ),
     guard(
         "how rare a named thing is keeps to the projects of a credential",
         "memory/search/sql/functions.sql",
         "(bound IS NULL OR n.project_id = ANY (bound))", "true",
-        "tests/tenancy/test_named.py"
+        "tests/tenancy/test_scores.py"
         "::test_what_other_projects_name_changes_nothing_for_a_bound_token",
     ),
     guard(
@@ -116,7 +116,7 @@ VISIBILITY: Final = (
         "what a memory names is told of those one may see", "memory/entities/sql/entities.sql",
         "AND n.type_code = ANY (%(types)s::smallint[])\n  AND {visible}",
         "AND n.type_code = ANY (%(types)s::smallint[])",
-        "tests/tenancy/test_named.py::test_what_a_memory_names_is_told_to_who_may_see_it",
+        "tests/tenancy/test_scores.py::test_what_a_memory_names_is_told_to_who_may_see_it",
     ),
     guard(
         "what is named beside a thing is of memories one may see",

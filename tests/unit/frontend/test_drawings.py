@@ -1,5 +1,6 @@
-"""The word diff, the decay curve, the ring and ages."""
+"""What pages draw and offer: the word diff, the decay curve, scores, the ring, ages, snippets."""
 
+import json
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -8,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontend.presenters import html
+from frontend.presenters import html, memory_list
+from frontend.views import connections
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 PIECES = re.compile(r"<(span|ins|del)>(.*?)</\1>", re.DOTALL)
@@ -83,3 +85,36 @@ def test_age_is_written_in_its_largest_unit() -> None:
 @pytest.mark.parametrize(("score", "drawn"), [(0, 0.0), (100, 194.8), (200, 194.8), (50, 97.4)])
 def test_ring_is_filled_by_its_share(score: int, drawn: float) -> None:
     assert f'stroke-dasharray="{drawn} 194.8"' in html.ring(score, "Health")
+
+
+EXPLAIN = {
+    "score": 0.674,
+    "parts": {"dense": 0.66659, "keyword": 0.00741},
+    "paths": {"dense": {"rank": 1}, "keyword": {"rank": 45}},
+    "multipliers": {"trust": 1, "phase": 1.2},
+    "rerank": {"rank_before": 3},
+    "relevance": {"value": 0.2968},
+}
+
+
+def test_numbers_are_rounded_and_a_relevant_hit_is_drawn_as_enough() -> None:
+    drawn = memory_list.reason(explain=EXPLAIN, threshold=0.138)
+
+    assert "relevance 0.30, shown from 0.14 on" in drawn
+    assert "0.674 = by meaning 0.667 (rank 1) + by words 0.007 (rank 45)" in drawn
+    assert "phase · 1.20, before reranking: rank 3" in drawn
+    assert 'class="enough" width="30%"' in drawn
+    assert 'class="tick" x="14%"' in drawn
+
+
+@pytest.mark.parametrize("token", ["crn_x", ""])
+def test_every_snippet_names_this_installation_or_its_token_or_a_placeholder(token: str) -> None:
+    found = connections.snippets(base_url="https://cairn.test", token=token, project="shop")
+    snippets = [(where, text) for _way, where, text in found]
+    shown = token or connections.PLACEHOLDER
+
+    files = [text for where, text in snippets if where.endswith(".json")]
+    assert all("https://cairn.test" in text or shown in text for _where, text in snippets)
+    assert any(shown in text for _where, text in snippets)
+    assert len(files) == 2
+    assert all(json.loads(text) for text in files)
