@@ -13,7 +13,7 @@ from accounts.actions.tokens import NewToken, create_token
 from accounts.audit import Origin, Surface
 from accounts.caller import ALL_SCOPES, Caller, Role, TokenScope
 from accounts.errors import Forbidden, NotFound, RoleNotSufficient
-from accounts.models import Organization, User
+from accounts.models import User
 from frontend.consumers import same_origin
 from memory.index import queries as index_queries
 from memory.index.actions import embedding
@@ -32,7 +32,6 @@ from teams.actions import create_project
 from teams.idempotency import Standing
 from teams.permissions import Act, require
 from teams.queries import find_project
-from tests.support import people
 from tests.support.api import Api
 from tests.support.memories import as_agent, stored
 

@@ -90,7 +90,7 @@ def add(caller: Caller, now: datetime, texts: Iterable[str], **where: str) -> No
 
 
 def scores(caller: Caller, now: datetime, asked: Iterable[SearchRequest]) -> list[Any]:
-    """Return how relevant the shared memory is to some questions, and why, once words are counted."""
+    """Return how relevant the shared memory is to questions, and why, once words are counted."""
     with entered(caller):
         with tenancy.unit():
             index_queries.refresh_lexicon()

@@ -119,9 +119,7 @@ def test_a_unit_inside_a_unit_joins_it_and_ends_with_it(organization: Organizati
 
 def test_a_task_that_waits_stays_in_its_organization() -> None:
     tenants = [
-        tenancy.Tenant(
-            organization_id=uuid4(), slug=f"org{number}", schema_name=f"t_{uuid4().hex}"
-        )
+        tenancy.Tenant(organization_id=uuid4(), slug=f"org{number}", schema_name=f"t_{uuid4().hex}")
         for number in range(5 * ORGANIZATIONS)
     ]
 

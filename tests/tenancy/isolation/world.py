@@ -237,12 +237,12 @@ def _imports(world: World, tenant: str) -> None:
     """Begin an import with a mark in its name and its text, in places of each kind."""
     for place, caller, given in _three_places(world, tenant):
         mark = canary(f"{tenant}/{place}")
-        given |= {"scope": "personal"} if place == "personal" else {}
+        where = {**given, "scope": "personal"} if place == "personal" else given
         text = f"The {mark} is locked with the second key of the northern warehouse.\n"
-        upload = Upload(files=((f"{mark}.md", text.encode()),), **given)
+        upload = Upload(files=((f"{mark}.md", text.encode()),), **where)
         view = begin_import(caller=caller, upload=upload, now=NOW)
         _add(world, "import", f"{tenant}/{place}", view.id, project=given["project"])
-        new = NewNote(path=f"{mark}.txt", text=text, **given)
+        new = NewNote(path=f"{mark}.txt", text=text, **where)
         note = push_note(caller=caller, new=new, now=NOW).note
         _add(world, "note", f"{tenant}/{place}", note.id, project=given["project"])
 
