@@ -6,18 +6,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
+from accounts.api import schemas
 from accounts.api.endpoints import Answer, Call, get, post
-from accounts.api.schemas import (
-    Body,
-    Identifier,
-    Name,
-    Page,
-    PageQuery,
-    Query,
-    Result,
-    Several,
-    fields_of,
-)
 from accounts.caller import TokenScope
 from accounts.errors import wrong_field
 from graph.code.values import LARGEST_FILE, LONGEST_PATH, MOST_FILES, Refused, Symbol
@@ -27,7 +17,8 @@ from graph.index.queries import FileView, IndexView, code_index, files, symbols
 LARGEST_MANIFEST: Final = 25_165_824  # bytes: 50,000 files with long paths; a default
 MOST_SENT: Final = 500  # files of one call
 Path = Annotated[
-    Name, Field(max_length=LONGEST_PATH, description="From the project's folder, with slashes.")
+    schemas.Name,
+    Field(max_length=LONGEST_PATH, description="From the project's folder, with slashes."),
 ]
 Hash = Annotated[
     str,
@@ -40,7 +31,7 @@ Hash = Annotated[
 ]
 
 
-class ManifestFile(Body):
+class ManifestFile(schemas.Body):
     """A file that a project has."""
 
     path: Path
@@ -48,17 +39,17 @@ class ManifestFile(Body):
     size: int = Field(ge=0, le=LARGEST_FILE, description="Its bytes.")
 
 
-class Manifest(Body):
+class Manifest(schemas.Body):
     """All files of a project."""
 
-    files: Several[ManifestFile] = Field(
+    files: schemas.Several[ManifestFile] = Field(
         max_length=MOST_FILES,
         description="All files of the project; what is not named is gone.",
         examples=[[{"path": "shop/cart.py", "hash": "a" * 64, "size": 1200}]],
     )
 
 
-class IndexFile(Body):
+class IndexFile(schemas.Body):
     """A file with its content, as text or as base64."""
 
     path: Path
@@ -71,14 +62,14 @@ class IndexFile(Body):
     )
 
 
-class IndexFiles(Body):
+class IndexFiles(schemas.Body):
     """Files that are missing."""
 
-    run: Identifier = Field(
+    run: schemas.Identifier = Field(
         description="The `run` that the manifest was answered with.",
         examples=["01936f2e-7a10-7c3e-9a53-2f8f2f3c1a90"],
     )
-    files: Several[IndexFile] = Field(
+    files: schemas.Several[IndexFile] = Field(
         min_length=1,
         max_length=MOST_SENT,
         description="Files that are missing.",
@@ -86,54 +77,54 @@ class IndexFiles(Body):
     )
 
 
-class SymbolQuery(Query):
+class SymbolQuery(schemas.Query):
     """Which file is asked about."""
 
-    file: Name = Field(
+    file: schemas.Name = Field(
         max_length=LONGEST_PATH, description="Its path, as the list of files has it."
     )
 
 
-@fields_of(Refused)
-class RefusedCode(Result):
+@schemas.fields_of(Refused)
+class RefusedCode(schemas.Result):
     """A file of which nothing could be read, and why."""
 
 
-@fields_of(IndexView)
-class CodeIndex(Result):
+@schemas.fields_of(IndexView)
+class CodeIndex(schemas.Result):
     """The index."""
 
     refused: tuple[RefusedCode, ...]
 
 
-@fields_of(Announcement)
-class CodeAnnounced(Result):
+@schemas.fields_of(Announcement)
+class CodeAnnounced(schemas.Result):
     """What is missing, and how many went and stayed."""
 
     index: CodeIndex
 
 
-@fields_of(Taken)
-class CodeReceived(Result):
+@schemas.fields_of(Taken)
+class CodeReceived(schemas.Result):
     """What became of them."""
 
     refused: tuple[RefusedCode, ...]
     index: CodeIndex
 
 
-@fields_of(FileView)
-class CodeFile(Result):
+@schemas.fields_of(FileView)
+class CodeFile(schemas.Result):
     """A file of the index."""
 
 
-@fields_of(Symbol, hidden={"parent"})
-class CodeSymbol(Result):
+@schemas.fields_of(Symbol, hidden={"parent"})
+class CodeSymbol(schemas.Result):
     """What a file defines."""
 
     kind: str
 
 
-class CodeSymbols(Result):
+class CodeSymbols(schemas.Result):
     """The file, and its functions, classes and more."""
 
     file: CodeFile
@@ -200,8 +191,8 @@ def get_code_index(call: Call) -> IndexView:
     return code_index(caller=call.caller, ref=call.ref)
 
 
-@get("projects/{ref}/files", tag="code", answer=Page[CodeFile])
-def list_code_files(call: Call, query: PageQuery) -> Answer:
+@get("projects/{ref}/files", tag="code", answer=schemas.Page[CodeFile])
+def list_code_files(call: Call, query: schemas.PageQuery) -> Answer:
     """List the files of a project's code.
 
     By path, as `cairn index` sent them.

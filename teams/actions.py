@@ -27,50 +27,14 @@ from accounts.caller import Caller, check_manages, is_person
 from accounts.errors import InvalidInput, NotFound, PreconditionFailed, wrong_field
 from accounts.messages import message
 from accounts.queries import MemberView, keep_events_days, list_tokens, token_ids_of
-from teams import audit, changes, visibility
+from teams import audit, changes, queries, visibility
 from teams.errors import NotBoundToProject, SlugTaken
 from teams.models import Project, ProjectMember, Team, TeamMember
 from teams.permissions import Act, require
-from teams.queries import (
-    BOUNDS,
-    EXPERIMENTS,
-    KEEP_EVENTS,
-    MODE,
-    MODES,
-    MOST_TOGETHER,
-    PAUSED,
-    PAUSED_PEOPLE,
-    PAUSED_TOKENS,
-    PERCENTS,
-    SETTINGS,
-    SWITCHED,
-    USUAL_EXPERIMENTS,
-    WHOLE,
-    Experiments,
-    Hook,
-    Hooks,
-    Kind,
-    Pauses,
-    PersonView,
-    ProjectView,
-    TeamView,
-    check_unbound,
-    experiments_in,
-    find_place,
-    find_project,
-    find_team,
-    hooks_in,
-    is_within,
-    pauses_in,
-    person_view,
-    project_view,
-    setting_of,
-    team_view,
-)
 
 SLUG: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?\Z")
 DESCRIPTION_LENGTH: Final = 400  # characters, the column's
-CHANGEABLE: Final = ("name", "description", *SETTINGS)
+CHANGEABLE: Final = ("name", "description", *queries.SETTINGS)
 
 
 def check_slug(*, slug: str) -> None:
@@ -120,7 +84,7 @@ def create_project(
     description: str = "",
     open_to_all: bool = True,
     now: datetime,
-) -> ProjectView:
+) -> queries.ProjectView:
     """Create a project; who creates it belongs to it.
 
     Without a name it is called by its slug. Raises InvalidInput naming the field, SlugTaken,
@@ -149,12 +113,12 @@ def create_project(
             ProjectMember.objects.create(project=row, user_id=caller.user_id)
         visibility.forget()
         tell(caller=caller, row=row, kind="project.created")
-        return project_view(row)
+        return queries.project_view(row)
 
 
 def change_project(
     *, caller: Caller, ref: str, changes: Mapping[str, Any], if_version: int | None
-) -> ProjectView:
+) -> queries.ProjectView:
     """Change a project's name, its description, or what searches, intake and extraction keep to.
 
     A `relevance_threshold` is 0 to 1, or None for the fitted one; None also gives the others
@@ -165,30 +129,30 @@ def change_project(
     require(caller=caller, act=Act.MANAGE_PROJECTS)
     with tenancy.unit():
         row = hold_project(caller=caller, ref=ref)
-        check_unbound(caller=caller)
+        queries.check_unbound(caller=caller)
         check_version(row=row, if_version=if_version)
         changed = _put_settings(row, _checked(changes, caller))
         if changed:
             row.version += 1
             row.save(update_fields=["name", "description", "settings", "version"])
             tell(caller=caller, row=row, kind="project.changed", fields=changed)
-        return project_view(row)
+        return queries.project_view(row)
 
 
 def hold_project(*, caller: Caller, ref: str) -> Project:
     """Return the row of a project, locked until the open unit ends. Raises NotFound."""
-    found = find_project(caller=caller, ref=ref)
+    found = queries.find_project(caller=caller, ref=ref)
     return Project.objects.select_for_update().get(pk=found.pk)
 
 
-def admit(*, caller: Caller, row: Project, everyone: bool) -> ProjectView:
+def admit(*, caller: Caller, row: Project, everyone: bool) -> queries.ProjectView:
     """Store whether everyone belongs to a project that is locked already."""
     if row.open_to_all != everyone:
         row.open_to_all, row.version = everyone, row.version + 1
         row.save(update_fields=["open_to_all", "version"])
         visibility.forget()
         tell(caller=caller, row=row, kind="project.opened" if everyone else "project.closed")
-    return project_view(row)
+    return queries.project_view(row)
 
 
 def tell(*, caller: Caller, row: Project, kind: str, fields: tuple[str, ...] = ()) -> None:
@@ -219,20 +183,22 @@ def _checked(changes: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
         given["name"] = identifiers.checked_name(given["name"])
     if "description" in given:
         _check_description(given["description"])
-    for name in filter(BOUNDS.get, given):
-        least, most = BOUNDS[name]
-        if name == KEEP_EVENTS:
+    for name in filter(queries.BOUNDS.get, given):
+        least, most = queries.BOUNDS[name]
+        if name == queries.KEEP_EVENTS:
             most = keep_events_days(organization_id=caller.organization_id)
         _check_number(name, given[name], (least, most))
-    if given.get(MODE) is not None and given[MODE] not in MODES:
-        detail = message("{value!r} is not one of: {names}.", value=given[MODE], names=MODES)
-        raise wrong_field(pointer=f"/{MODE}", detail=detail, code="choice")
+    if given.get(queries.MODE) is not None and given[queries.MODE] not in queries.MODES:
+        detail = message(
+            "{value!r} is not one of: {names}.", value=given[queries.MODE], names=queries.MODES
+        )
+        raise wrong_field(pointer=f"/{queries.MODE}", detail=detail, code="choice")
     return given
 
 
 def _check_number(name: str, value: object, bounds: tuple[float, float]) -> None:
-    is_fitting = is_within(value=value, bounds=bounds)
-    if value is None or (is_fitting and (name not in WHOLE or isinstance(value, int))):
+    is_fitting = queries.is_within(value=value, bounds=bounds)
+    if value is None or (is_fitting and (name not in queries.WHOLE or isinstance(value, int))):
         return
     raise wrong_field(
         pointer=f"/{name}",
@@ -246,12 +212,12 @@ def _check_number(name: str, value: object, bounds: tuple[float, float]) -> None
 
 def _put_settings(row: Project, given: Mapping[str, Any]) -> tuple[str, ...]:
     """Put new values into a row; return the names of those that are other than before."""
-    stored = {name: setting_of(row=row, name=name) for name in SETTINGS}
+    stored = {name: queries.setting_of(row=row, name=name) for name in queries.SETTINGS}
     stored |= {"name": row.name, "description": row.description}
     changed = tuple(name for name, value in given.items() if value != stored[name])
     row.name = given.get("name", row.name)
     row.description = given.get("description", row.description)
-    put = {name: given[name] for name in SETTINGS if name in given}
+    put = {name: given[name] for name in queries.SETTINGS if name in given}
     kept = {name: value for name, value in {**row.settings, **put}.items() if value is not None}
     row.settings = kept
     return changed
@@ -268,13 +234,15 @@ def _settings_of(caller: Caller, ref: str, setting: str) -> Iterator[Project]:
     """Open a unit with a locked project; save and announce its changed setting at the end."""
     with tenancy.unit():
         row = hold_project(caller=caller, ref=ref)
-        check_unbound(caller=caller)
+        queries.check_unbound(caller=caller)
         yield row
         row.save(update_fields=["settings"])
         tell(caller=caller, row=row, kind="project.changed", fields=(setting,))
 
 
-def change_experiments(*, caller: Caller, ref: str, changed: Mapping[str, Any]) -> Experiments:
+def change_experiments(
+    *, caller: Caller, ref: str, changed: Mapping[str, Any]
+) -> queries.Experiments:
     """Change some of what a project compares; the rest stays as it is.
 
     Sessions keep the group they have. Raises InvalidInput naming the field, NotFound,
@@ -282,11 +250,12 @@ def change_experiments(*, caller: Caller, ref: str, changed: Mapping[str, Any]) 
     """
     require(caller=caller, act=Act.MANAGE_PROJECTS)
     _check_experiments(changed)
-    with _settings_of(caller, ref, EXPERIMENTS) as row:
-        found = replace(experiments_in(project=row), **changed)
-        if found.control_percent + found.passive_percent > MOST_TOGETHER:
+    with _settings_of(caller, ref, queries.EXPERIMENTS) as row:
+        found = replace(queries.experiments_in(project=row), **changed)
+        if found.control_percent + found.passive_percent > queries.MOST_TOGETHER:
             detail = message(
-                "Both smaller groups together take at most {most:g} percent.", most=MOST_TOGETHER
+                "Both smaller groups together take at most {most:g} percent.",
+                most=queries.MOST_TOGETHER,
             )
             raise wrong_field(
                 pointer="/passive_percent",
@@ -294,20 +263,20 @@ def change_experiments(*, caller: Caller, ref: str, changed: Mapping[str, Any]) 
                 hint="The others are given everything, and there must be some of them.",
                 code="range",
             )
-        usual = asdict(USUAL_EXPERIMENTS)
+        usual = asdict(queries.USUAL_EXPERIMENTS)
         other = {name: one for name, one in asdict(found).items() if one != usual[name]}
-        _keep(row, EXPERIMENTS, other)
-        return experiments_in(project=row)
+        _keep(row, queries.EXPERIMENTS, other)
+        return queries.experiments_in(project=row)
 
 
 def _check_experiments(changed: Mapping[str, Any]) -> None:
     if not changed:
         raise InvalidInput(
             detail="There is nothing to change.",
-            hint=message("Send one of: {names}.", names=("enabled", *PERCENTS)),
+            hint=message("Send one of: {names}.", names=("enabled", *queries.PERCENTS)),
         )
-    for name, (least, most) in PERCENTS.items():
-        if name in changed and not is_within(value=changed[name], bounds=(least, most)):
+    for name, (least, most) in queries.PERCENTS.items():
+        if name in changed and not queries.is_within(value=changed[name], bounds=(least, most)):
             raise wrong_field(
                 pointer=f"/{name}",
                 detail=message("Use a number from {least:g} to {most:g}.", least=least, most=most),
@@ -316,7 +285,9 @@ def _check_experiments(changed: Mapping[str, Any]) -> None:
             )
 
 
-def switch_hooks(*, caller: Caller, ref: str, switched: Mapping[Hook, bool]) -> Hooks:
+def switch_hooks(
+    *, caller: Caller, ref: str, switched: Mapping[queries.Hook, bool]
+) -> queries.Hooks:
     """Switch some hooks of a project on or off; the others stay as they are.
 
     Raises InvalidInput where nothing is named, NotFound, RoleNotSufficient, NotBoundToProject.
@@ -325,19 +296,19 @@ def switch_hooks(*, caller: Caller, ref: str, switched: Mapping[Hook, bool]) -> 
     if not switched:
         raise InvalidInput(
             detail="There is nothing to change.",
-            hint=message("Send one of: {names}.", names=tuple(Hook)),
+            hint=message("Send one of: {names}.", names=tuple(queries.Hook)),
         )
-    with _settings_of(caller, ref, SWITCHED) as row:
-        usual = hooks_in(project=None)
-        now = {**hooks_in(project=row), **switched}
+    with _settings_of(caller, ref, queries.SWITCHED) as row:
+        usual = queries.hooks_in(project=None)
+        now = {**queries.hooks_in(project=row), **switched}
         other = {hook.value: is_on for hook, is_on in now.items() if is_on != usual[hook]}
-        _keep(row, SWITCHED, other)
-        return hooks_in(project=row)
+        _keep(row, queries.SWITCHED, other)
+        return queries.hooks_in(project=row)
 
 
 def pause(
     *, caller: Caller, ref: str, token_id: UUID | None, paused: bool, mine: bool = False
-) -> Pauses:
+) -> queries.Pauses:
     """Pause or resume a project, one credential in it, or with `mine` every one of the caller's.
 
     A project is paused by who manages projects, a credential by whoever sees it among their tokens.
@@ -345,9 +316,9 @@ def pause(
     """
     if token_id is None and not mine:
         require(caller=caller, act=Act.MANAGE_PROJECTS)
-        with _settings_of(caller, ref, PAUSED) as row:
-            _keep(row, PAUSED, paused)
-            return pauses_in(project=row)
+        with _settings_of(caller, ref, queries.PAUSED) as row:
+            _keep(row, queries.PAUSED, paused)
+            return queries.pauses_in(project=row)
     user_id = _find_paused_user(caller, token_id, mine=mine)
     with tenancy.unit():
         row = hold_project(caller=caller, ref=ref)
@@ -356,8 +327,8 @@ def pause(
         elif user_id is not None:
             _put_person(caller, row, user_id, paused=paused)
         row.save(update_fields=["settings"])
-        tell(caller=caller, row=row, kind="project.changed", fields=(PAUSED,))
-        return pauses_in(project=row)
+        tell(caller=caller, row=row, kind="project.changed", fields=(queries.PAUSED,))
+        return queries.pauses_in(project=row)
 
 
 def _find_paused_user(caller: Caller, token_id: UUID | None, *, mine: bool) -> UUID | None:
@@ -395,23 +366,23 @@ def _put_token(
     caller: Caller, row: Project, token_id: UUID, owner: UUID | None, *, paused: bool
 ) -> None:
     """Pause or resume one token; the others of a person who is paused stay so, each by itself."""
-    before = pauses_in(project=row)
+    before = queries.pauses_in(project=row)
     named, people = before.tokens | {token_id}, before.people
     if not paused and owner is not None and owner in people:
         named |= token_ids_of(caller=caller, user_id=owner)
         people -= {owner}
-    _keep(row, PAUSED_PEOPLE, _texts(people))
-    _keep(row, PAUSED_TOKENS, _texts(named if paused else named - {token_id}))
+    _keep(row, queries.PAUSED_PEOPLE, _texts(people))
+    _keep(row, queries.PAUSED_TOKENS, _texts(named if paused else named - {token_id}))
 
 
 def _put_person(caller: Caller, row: Project, user_id: UUID, *, paused: bool) -> None:
     """Pause or resume every token of a person, those that were paused by themselves too."""
-    before = pauses_in(project=row)
+    before = queries.pauses_in(project=row)
     people = before.people
     if not paused:
         own = token_ids_of(caller=caller, user_id=user_id)
-        _keep(row, PAUSED_TOKENS, _texts(before.tokens - own))
-    _keep(row, PAUSED_PEOPLE, _texts(people | {user_id} if paused else people - {user_id}))
+        _keep(row, queries.PAUSED_TOKENS, _texts(before.tokens - own))
+    _keep(row, queries.PAUSED_PEOPLE, _texts(people | {user_id} if paused else people - {user_id}))
 
 
 def _keep(row: Project, setting: str, value: Any) -> None:
@@ -424,26 +395,27 @@ def _texts(ids: Iterable[UUID]) -> list[str]:
     return sorted(str(one) for one in ids)
 
 
-def add_person(*, caller: Caller, kind: Kind, ref: str, person: str) -> tuple[PersonView, bool]:
-    """Add a member, by id or e-mail address; say whether they were not there yet.
-
-    Raises RoleNotSufficient, NotFound.
-    """
+def add_person(
+    *, caller: Caller, kind: queries.Kind, ref: str, person: str
+) -> tuple[queries.PersonView, bool]:
+    """Add a member; say whether they were not there yet. Raises RoleNotSufficient, NotFound."""
     check_manages(caller=caller)
     with tenancy.unit():
-        place = find_place(caller=caller, kind=kind, ref=ref)
+        place = queries.find_place(caller=caller, kind=kind, ref=ref)
         who = hold_member(caller=caller, ref=person)
         row, is_new = place.members.get_or_create(user_id=who.user_id)
         if is_new:
             _tell(caller, kind, place, "member_added", who.user_id)
-        return person_view(who, since=row.created_at), is_new
+        return queries.person_view(who, since=row.created_at), is_new
 
 
-def remove_person(*, caller: Caller, kind: Kind, ref: str, user_id: UUID) -> PersonView:
+def remove_person(
+    *, caller: Caller, kind: queries.Kind, ref: str, user_id: UUID
+) -> queries.PersonView:
     """Take a person out, or oneself. Raises RoleNotSufficient, NotFound."""
     _check_takes_out(caller, user_id)
     with tenancy.unit():
-        place = find_place(caller=caller, kind=kind, ref=ref)
+        place = queries.find_place(caller=caller, kind=kind, ref=ref)
         who = hold_member(caller=caller, ref=str(user_id))
         row = place.members.filter(user_id=user_id).first()
         if row is None:
@@ -453,7 +425,7 @@ def remove_person(*, caller: Caller, kind: Kind, ref: str, user_id: UUID) -> Per
         row.delete()
         _tell(caller, kind, place, "member_removed", user_id)
         live.wake_pages_of(user_id=user_id)
-        return person_view(who, since=row.created_at)
+        return queries.person_view(who, since=row.created_at)
 
 
 def _check_takes_out(caller: Caller, user_id: UUID) -> None:
@@ -462,7 +434,9 @@ def _check_takes_out(caller: Caller, user_id: UUID) -> None:
         check_manages(caller=caller)
 
 
-def _tell(caller: Caller, kind: Kind, place: Project | Team, verb: str, user_id: UUID) -> None:
+def _tell(
+    caller: Caller, kind: queries.Kind, place: Project | Team, verb: str, user_id: UUID
+) -> None:
     """Write to the log and to the feed of those in it, and look at places anew from now on."""
     visibility.forget()
     act, details = f"{kind}.{verb}", {"user": str(user_id)}
@@ -470,7 +444,7 @@ def _tell(caller: Caller, kind: Kind, place: Project | Team, verb: str, user_id:
     changes.append(
         kind=act,
         object_id=place.id,
-        project_id=place.id if kind is Kind.PROJECT else None,
+        project_id=place.id if kind is queries.Kind.PROJECT else None,
         audience=place.id,
         caller=caller,
         summary={"slug": place.slug, "name": place.name},
@@ -502,12 +476,8 @@ def _leave_places(user_id: UUID) -> None:
     visibility.forget()
 
 
-def create_team(*, caller: Caller, slug: str, name: str = "") -> TeamView:
-    """Make a team; a person who makes it is in it.
-
-    Without a name it is called by its slug. Raises InvalidInput naming the field, SlugTaken,
-    RoleNotSufficient.
-    """
+def create_team(*, caller: Caller, slug: str, name: str = "") -> queries.TeamView:
+    """Make a team with its maker in it. Raises InvalidInput, SlugTaken, RoleNotSufficient."""
     check_manages(caller=caller)
     check_slug(slug=slug)
     free_texts.check(texts={"/slug": slug, "/name": name})
@@ -518,26 +488,23 @@ def create_team(*, caller: Caller, slug: str, name: str = "") -> TeamView:
             row.members.create(user_id=caller.user_id)
         visibility.forget()
         audit.append("team.created", "team", str(row.id), caller=caller)
-        return team_view(row)
+        return queries.team_view(row)
 
 
-def rename_team(*, caller: Caller, ref: str, name: str, if_version: int | None) -> TeamView:
-    """Call a team something else.
-
-    Raises InvalidInput, PreconditionFailed, RoleNotSufficient, NotFound.
-    """
+def rename_team(*, caller: Caller, ref: str, name: str, if_version: int | None) -> queries.TeamView:
+    """Rename. Raises InvalidInput, PreconditionFailed, RoleNotSufficient, NotFound."""
     check_manages(caller=caller)
     wanted = identifiers.checked_name(name)
     free_texts.check(texts={"/name": wanted})
     with tenancy.unit():
-        found = find_team(caller=caller, ref=ref)
+        found = queries.find_team(caller=caller, ref=ref)
         row = Team.objects.select_for_update().get(pk=found.pk)
         check_version(row=row, if_version=if_version)
         if row.name != wanted:
             row.name, row.version = wanted, row.version + 1
             row.save(update_fields=["name", "version"])
             audit.append("team.changed", "team", str(row.id), caller=caller)
-        return team_view(row)
+        return queries.team_view(row)
 
 
 def note_agent(*, caller: Caller) -> None:

@@ -5,41 +5,12 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from accounts.api import jobs
+from accounts.api import jobs, schemas
 from accounts.api.endpoints import Answer, Call, Edits, delete, get, patch, post
-from accounts.api.schemas import (
-    Body,
-    Changes,
-    Identifier,
-    Items,
-    Name,
-    OneOf,
-    Page,
-    PageQuery,
-    Query,
-    Resource,
-    Result,
-    fields_of,
-    unsent,
-)
 from accounts.caller import Caller, TokenScope
 from teams import actions, audit, queries
 from teams.audit import AREAS, Filters
 from teams.audit_chain import Entry
-from teams.queries import (
-    BOUNDS,
-    MODES,
-    PERCENTS,
-    ChangeView,
-    Experiments,
-    Hook,
-    Hooks,
-    Kind,
-    Pauses,
-    PersonView,
-    ProjectView,
-    TeamView,
-)
 
 SLUG = actions.SLUG.pattern.replace(r"\Z", "")  # refused by the action, in better words
 LONGEST = 254  # characters of an e-mail address
@@ -47,14 +18,14 @@ LONGEST = 254  # characters of an e-mail address
 
 def _number(name: str, description: str, **more: Any) -> Any:
     """Return the field of a setting that is a number."""
-    least, most = (BOUNDS | PERCENTS)[name]
-    return unsent(ge=least, le=most, description=description, **more)
+    least, most = (queries.BOUNDS | queries.PERCENTS)[name]
+    return schemas.unsent(ge=least, le=most, description=description, **more)
 
 
-class NewProject(Body):
+class NewProject(schemas.Body):
     """A project to create."""
 
-    slug: Name = Field(
+    slug: schemas.Name = Field(
         max_length=64,
         description="Its short name in addresses: lower-case letters, digits, hyphens.",
         examples=["shop"],
@@ -67,11 +38,13 @@ class NewProject(Body):
     )
 
 
-class ProjectChanges(Changes):
+class ProjectChanges(schemas.Changes):
     """What is to change about a project; null for a number means the usual."""
 
-    name: Name = unsent(max_length=100, description="Its name.", examples=["Web shop"])
-    description: str = unsent(max_length=400, description="What it is.")
+    name: schemas.Name = schemas.unsent(
+        max_length=100, description="Its name.", examples=["Web shop"]
+    )
+    description: str = schemas.unsent(max_length=400, description="What it is.")
     relevance_threshold: float | None = _number(
         "relevance_threshold",
         "Least relevance of what its searches find; null: the fitted one.",
@@ -96,7 +69,7 @@ class ProjectChanges(Changes):
     novelty_cosine: float | None = _number(
         "novelty_cosine", "Cosine above which an observation is nothing new, 0.5 to 1."
     )
-    extraction_mode: Annotated[str, OneOf(MODES)] | None = unsent(
+    extraction_mode: Annotated[str, schemas.OneOf(queries.MODES)] | None = schemas.unsent(
         description="How conversations are read; null: hybrid."
     )
     max_llm_calls_per_turn: int | None = _number(
@@ -121,33 +94,33 @@ class ProjectChanges(Changes):
     )
 
 
-@fields_of(ProjectView)
-class Project(Result):
+@schemas.fields_of(queries.ProjectView)
+class Project(schemas.Result):
     """The project."""
 
-    resource: ClassVar = Resource("projects/{ref}", "/slug", "/version")
+    resource: ClassVar = schemas.Resource("projects/{ref}", "/slug", "/version")
 
 
 @post("projects", tag="projects", answer=Project, status=201)
-def create_project(call: Call, body: NewProject) -> ProjectView:
+def create_project(call: Call, body: NewProject) -> queries.ProjectView:
     """Create a project."""
     return actions.create_project(caller=call.caller, now=call.now, **dict(body))
 
 
-@get("projects", tag="projects", answer=Items[Project])
-def list_projects(call: Call) -> tuple[ProjectView, ...]:
+@get("projects", tag="projects", answer=schemas.Items[Project])
+def list_projects(call: Call) -> tuple[queries.ProjectView, ...]:
     """List projects."""
     return queries.projects(caller=call.caller)
 
 
 @get("projects/{ref}", tag="projects", answer=Project)
-def get_project(call: Call) -> ProjectView:
+def get_project(call: Call) -> queries.ProjectView:
     """Look at one project, by slug or id."""
     return queries.project(caller=call.caller, ref=call.ref)
 
 
 @patch("projects/{ref}", tag="projects", answer=Project, edits=Edits.NAMED_VERSION, idempotent=True)
-def edit_project(call: Call, body: ProjectChanges) -> ProjectView:
+def edit_project(call: Call, body: ProjectChanges) -> queries.ProjectView:
     """Change a project.
 
     Send If-Match with the ETag you read; 412 says that someone was faster.
@@ -157,11 +130,11 @@ def edit_project(call: Call, body: ProjectChanges) -> ProjectView:
     )
 
 
-class Pause(Body):
+class Pause(schemas.Body):
     """What is paused or resumed."""
 
     paused: bool = Field(True, description="Or resumed.", examples=[True])
-    token: Identifier | None = Field(
+    token: schemas.Identifier | None = Field(
         None,
         description=(
             "A token of yours that is given nothing there; the whole project when left out."
@@ -170,34 +143,36 @@ class Pause(Body):
     mine: bool = Field(False, description="Every token of yours, later ones too, instead of one.")
 
 
-class PausesShown(Result):
+class PausesShown(schemas.Result):
     """What is paused now, of the caller's own credential alone."""
 
     paused: bool
     this_token_paused: bool
 
 
-class HookChanges(Changes):
+class HookChanges(schemas.Changes):
     """Which hooks are switched."""
 
-    brief: bool = unsent(description="The brief at the first prompt.")
-    prefetch: bool = unsent(
+    brief: bool = schemas.unsent(description="The brief at the first prompt.")
+    prefetch: bool = schemas.unsent(
         description="Files to have at hand and unfinished work, when a session begins."
     )
-    warnings: bool = unsent(
+    warnings: bool = schemas.unsent(
         description="Warnings of a file that was just read or edited.", examples=[False]
     )
-    step: bool = unsent(description="Anything between steps; off, the two below are off as well.")
-    step_recorded: bool = unsent(
+    step: bool = schemas.unsent(
+        description="Anything between steps; off, the two below are off as well."
+    )
+    step_recorded: bool = schemas.unsent(
         description="Between steps, what is known of an entry that the agent just recorded."
     )
-    step_searched: bool = unsent(
+    step_searched: bool = schemas.unsent(
         description="Between steps, what answers the agent's last searches."
     )
-    planner: bool = unsent(description="What a plan should know, and its checklist.")
+    planner: bool = schemas.unsent(description="What a plan should know, and its checklist.")
 
 
-class HooksShown(Result):
+class HooksShown(schemas.Result):
     """Which hooks are on."""
 
     brief: bool
@@ -209,10 +184,10 @@ class HooksShown(Result):
     planner: bool
 
 
-class ExperimentChanges(Changes):
+class ExperimentChanges(schemas.Changes):
     """What is to be compared."""
 
-    enabled: bool = unsent(description="Whether sessions are compared.", examples=[True])
+    enabled: bool = schemas.unsent(description="Whether sessions are compared.", examples=[True])
     control_percent: float = _number(
         "control_percent", "Of 100 sessions, how many are given nothing by themselves."
     )
@@ -226,8 +201,8 @@ class ExperimentChanges(Changes):
     )
 
 
-@fields_of(Experiments)
-class ExperimentSettings(Result):
+@schemas.fields_of(queries.Experiments)
+class ExperimentSettings(schemas.Result):
     """Whether sessions are compared, and in which shares."""
 
 
@@ -252,29 +227,29 @@ def get_pause(call: Call) -> dict[str, bool]:
 
 
 @get("projects/{ref}/hooks", tag="projects", answer=HooksShown)
-def get_hooks(call: Call) -> Hooks:
+def get_hooks(call: Call) -> queries.Hooks:
     """Say what gives memory back."""
     return queries.hooks_of(caller=call.caller, ref=call.ref)
 
 
 @patch("projects/{ref}/hooks", tag="projects", answer=HooksShown, idempotent=True)
-def switch_hooks(call: Call, body: HookChanges) -> Hooks:
+def switch_hooks(call: Call, body: HookChanges) -> queries.Hooks:
     """Switch what gives memory back.
 
     Each hook by itself; one that is off stays off, whatever the others say.
     """
-    switched = {Hook(name): is_on for name, is_on in body.sent.items()}
+    switched = {queries.Hook(name): is_on for name, is_on in body.sent.items()}
     return actions.switch_hooks(caller=call.caller, ref=call.ref, switched=switched)
 
 
 @get("projects/{ref}/experiments", tag="projects", answer=ExperimentSettings)
-def get_experiment_settings(call: Call) -> Experiments:
+def get_experiment_settings(call: Call) -> queries.Experiments:
     """Say whether sessions of a project are compared."""
     return queries.experiments_of(caller=call.caller, ref=call.ref)
 
 
 @patch("projects/{ref}/experiments", tag="projects", answer=ExperimentSettings, idempotent=True)
-def change_experiments(call: Call, body: ExperimentChanges) -> Experiments:
+def change_experiments(call: Call, body: ExperimentChanges) -> queries.Experiments:
     """Compare sessions of a project, or stop it.
 
     Off as long as nobody switches it on. A session keeps the group in which it was when something
@@ -283,15 +258,15 @@ def change_experiments(call: Call, body: ExperimentChanges) -> Experiments:
     return actions.change_experiments(caller=call.caller, ref=call.ref, changed=body.sent)
 
 
-def _pauses(caller: Caller, found: Pauses) -> dict[str, bool]:
+def _pauses(caller: Caller, found: queries.Pauses) -> dict[str, bool]:
     is_own = caller.token_id in found.tokens or caller.user_id in found.people
     return {"paused": found.paused, "this_token_paused": is_own}
 
 
-class NewTeam(Body):
+class NewTeam(schemas.Body):
     """A team to make."""
 
-    slug: Name = Field(
+    slug: schemas.Name = Field(
         max_length=64,
         description="Its short name, by which memories name it: small letters, digits, hyphens.",
         examples=["payments"],
@@ -300,40 +275,40 @@ class NewTeam(Body):
     name: str = Field("", max_length=100, description="Its name.", examples=["Payments"])
 
 
-class TeamChanges(Body):
+class TeamChanges(schemas.Body):
     """What a team is to be called."""
 
-    name: Name = Field(
+    name: schemas.Name = Field(
         max_length=100, description="Its new name.", examples=["Payments and billing"]
     )
 
 
-class NewPerson(Body):
+class NewPerson(schemas.Body):
     """A person to add."""
 
-    person: Name = Field(
+    person: schemas.Name = Field(
         max_length=LONGEST,
         description="A member of the organization, by id or e-mail address.",
         examples=["ada@example.org"],
     )
 
 
-@fields_of(TeamView)
-class Team(Result):
+@schemas.fields_of(queries.TeamView)
+class Team(schemas.Result):
     """The team."""
 
-    resource: ClassVar = Resource("teams/{ref}", "/slug", "/version")
+    resource: ClassVar = schemas.Resource("teams/{ref}", "/slug", "/version")
 
 
-@fields_of(PersonView, hidden={"email"})
-class Person(Result):
+@schemas.fields_of(queries.PersonView, hidden={"email"})
+class Person(schemas.Result):
     """The person, without the e-mail address, which no agent needs."""
 
     role: str
 
 
 @post("teams", tag="teams", scope=TokenScope.ADMIN, answer=Team, status=201)
-def create_team(call: Call, body: NewTeam) -> TeamView:
+def create_team(call: Call, body: NewTeam) -> queries.TeamView:
     """Make a team.
 
     Owners and admins do; who makes it is in it.
@@ -341,8 +316,8 @@ def create_team(call: Call, body: NewTeam) -> TeamView:
     return actions.create_team(caller=call.caller, slug=body.slug, name=body.name)
 
 
-@get("teams", tag="teams", answer=Items[Team])
-def list_teams(call: Call) -> tuple[TeamView, ...]:
+@get("teams", tag="teams", answer=schemas.Items[Team])
+def list_teams(call: Call) -> tuple[queries.TeamView, ...]:
     """List teams.
 
     Those one is in; owners and admins see all.
@@ -351,7 +326,7 @@ def list_teams(call: Call) -> tuple[TeamView, ...]:
 
 
 @get("teams/{ref}", tag="teams", answer=Team)
-def get_team(call: Call) -> TeamView:
+def get_team(call: Call) -> queries.TeamView:
     """Look at one team, by slug or id."""
     return queries.team(caller=call.caller, ref=call.ref)
 
@@ -360,7 +335,7 @@ def get_team(call: Call) -> TeamView:
     "teams/{ref}", tag="teams", scope=TokenScope.ADMIN, answer=Team, edits=Edits.NAMED_VERSION,
     idempotent=True,
 )  # fmt: skip
-def rename_team(call: Call, body: TeamChanges) -> TeamView:
+def rename_team(call: Call, body: TeamChanges) -> queries.TeamView:
     """Call a team something else.
 
     Send If-Match with the ETag you read; 412 says that someone was faster.
@@ -375,14 +350,14 @@ _post_member = partial(post, **_member, status=201, also={200: "They were there 
 _delete_member = partial(delete, **_member)
 
 
-@get("projects/{ref}/members", tag="projects", answer=Items[Person])
-def list_project_members(call: Call) -> tuple[PersonView, ...]:
+@get("projects/{ref}/members", tag="projects", answer=schemas.Items[Person])
+def list_project_members(call: Call) -> tuple[queries.PersonView, ...]:
     """List the people of a project.
 
     Those who were added. They matter where it is closed: everyone reaches an open one, and owners
     and admins reach all.
     """
-    return queries.people_in(caller=call.caller, kind=Kind.PROJECT, ref=call.ref)
+    return queries.people_in(caller=call.caller, kind=queries.Kind.PROJECT, ref=call.ref)
 
 
 @_post_member("projects/{ref}/members", tag="projects")
@@ -391,27 +366,27 @@ def add_project_member(call: Call, body: NewPerson) -> Answer:
 
     Owners and admins do. Who is there already stays.
     """
-    return _added(call, Kind.PROJECT, body)
+    return _added(call, queries.Kind.PROJECT, body)
 
 
 @_delete_member("projects/{ref}/members/{id}", tag="projects")
-def remove_project_member(call: Call) -> PersonView:
+def remove_project_member(call: Call) -> queries.PersonView:
     """Take a person out of a project.
 
     Owners and admins do. From the next call on, the person sees it no longer.
     """
     return actions.remove_person(
-        caller=call.caller, kind=Kind.PROJECT, ref=call.ref, user_id=call.id
+        caller=call.caller, kind=queries.Kind.PROJECT, ref=call.ref, user_id=call.id
     )
 
 
-@get("teams/{ref}/members", tag="teams", answer=Items[Person])
-def list_team_members(call: Call) -> tuple[PersonView, ...]:
+@get("teams/{ref}/members", tag="teams", answer=schemas.Items[Person])
+def list_team_members(call: Call) -> tuple[queries.PersonView, ...]:
     """List the people of a team.
 
     Its memories are theirs alone.
     """
-    return queries.people_in(caller=call.caller, kind=Kind.TEAM, ref=call.ref)
+    return queries.people_in(caller=call.caller, kind=queries.Kind.TEAM, ref=call.ref)
 
 
 @_post_member("teams/{ref}/members", tag="teams")
@@ -420,26 +395,28 @@ def add_team_member(call: Call, body: NewPerson) -> Answer:
 
     Owners and admins do. Who is there already stays.
     """
-    return _added(call, Kind.TEAM, body)
+    return _added(call, queries.Kind.TEAM, body)
 
 
 @_delete_member("teams/{ref}/members/{id}", tag="teams")
-def remove_team_member(call: Call) -> PersonView:
+def remove_team_member(call: Call) -> queries.PersonView:
     """Take a person out of a team.
 
     Owners and admins do. From the next call on, the person sees it no longer.
     """
-    return actions.remove_person(caller=call.caller, kind=Kind.TEAM, ref=call.ref, user_id=call.id)
+    return actions.remove_person(
+        caller=call.caller, kind=queries.Kind.TEAM, ref=call.ref, user_id=call.id
+    )
 
 
-def _added(call: Call, kind: Kind, body: NewPerson) -> Answer:
+def _added(call: Call, kind: queries.Kind, body: NewPerson) -> Answer:
     view, is_new = actions.add_person(
         caller=call.caller, kind=kind, ref=call.ref, person=body.person
     )
     return Answer(view, status=201 if is_new else 200)
 
 
-class ChangesQuery(Query):
+class ChangesQuery(schemas.Query):
     """Which changes are asked for."""
 
     after: int = Field(
@@ -452,15 +429,15 @@ class ChangesQuery(Query):
     wait: int = Field(
         0, ge=0, le=jobs.LONGEST_WAIT, description="Seconds to wait for something new, 0 to 30."
     )
-    project: Name | None = Field(None, max_length=64, description="Only of this project.")
+    project: schemas.Name | None = Field(None, max_length=64, description="Only of this project.")
 
 
-@fields_of(ChangeView)
-class Change(Result):
+@schemas.fields_of(queries.ChangeView)
+class Change(schemas.Result):
     """Something that happened."""
 
 
-class ChangeFeed(Result):
+class ChangeFeed(schemas.Result):
     """Oldest first."""
 
     items: tuple[Change, ...]
@@ -485,27 +462,27 @@ def list_changes(call: Call, query: ChangesQuery) -> dict[str, Any]:
     return {"items": changes, "next_after": changes[-1].id if changes else query.after}
 
 
-class AuditQuery(PageQuery):
+class AuditQuery(schemas.PageQuery):
     """Which acts to list."""
 
-    area: Annotated[str, OneOf(AREAS)] | None = Field(
+    area: Annotated[str, schemas.OneOf(AREAS)] | None = Field(
         None, description="Only acts on this kind of thing."
     )
-    actor: Identifier | None = Field(None, description="Only acts of this person.")
-    object_id: Name | None = Field(
+    actor: schemas.Identifier | None = Field(None, description="Only acts of this person.")
+    object_id: schemas.Name | None = Field(
         None, max_length=64, description="Only acts on the thing with this id."
     )
-    request_id: Name | None = Field(
+    request_id: schemas.Name | None = Field(
         None, max_length=64, description="Only acts of the request with this id."
     )
 
 
-@fields_of(Entry)
-class AuditEntry(Result):
+@schemas.fields_of(Entry)
+class AuditEntry(schemas.Result):
     """One act."""
 
 
-@get("audit", tag="audit", scope=TokenScope.ADMIN, answer=Page[AuditEntry])
+@get("audit", tag="audit", scope=TokenScope.ADMIN, answer=schemas.Page[AuditEntry])
 def list_audit(call: Call, query: AuditQuery) -> Answer:
     """Read the audit log.
 

@@ -11,40 +11,31 @@ from pydantic import Field
 
 from accounts import jobs, queries, tenancy
 from accounts.actions import organizations
+from accounts.api import schemas
 from accounts.api.endpoints import Answer, Call, get, post
-from accounts.api.schemas import (
-    Nothing,
-    OneOf,
-    Page,
-    PageQuery,
-    Query,
-    Resource,
-    Result,
-    fields_of,
-)
 from accounts.caller import Caller
 from accounts.errors import Conflict, InvalidToken
 from accounts.jobs import JobView
 
 
-class JobQuery(PageQuery):
+class JobQuery(schemas.PageQuery):
     """Which jobs to list."""
 
-    state: Annotated[str, OneOf(jobs.STATES)] | None = Field(
+    state: Annotated[str, schemas.OneOf(jobs.STATES)] | None = Field(
         None, description="Only jobs in this state."
     )
 
 
-@fields_of(JobView)
-class Job(Result):
+@schemas.fields_of(JobView)
+class Job(schemas.Result):
     """The job as it is now."""
 
-    resource: ClassVar = Resource("jobs/{id}", "/id")
-    state: Annotated[str, OneOf(jobs.STATES)]
+    resource: ClassVar = schemas.Resource("jobs/{id}", "/id")
+    state: Annotated[str, schemas.OneOf(jobs.STATES)]
     result: dict[str, Any]
 
 
-@get("jobs", tag="jobs", answer=Page[Job])
+@get("jobs", tag="jobs", answer=schemas.Page[Job])
 def list_jobs(call: Call, query: JobQuery) -> Answer:
     """List background work.
 
@@ -63,7 +54,7 @@ def get_job(call: Call) -> JobView:
 
 
 @post("jobs/{id}/retry", tag="jobs", answer=Job, idempotent=False)
-def retry_job(call: Call, body: Nothing) -> JobView:
+def retry_job(call: Call, body: schemas.Nothing) -> JobView:
     """Try a job again that did not succeed."""
     job = jobs.find_job(caller=call.caller, job_id=call.id)
     if not organizations.retry_job(caller=call.caller, job_id=job.id):
@@ -72,7 +63,7 @@ def retry_job(call: Call, body: Nothing) -> JobView:
 
 
 @post("jobs/{id}/cancel", tag="jobs", answer=Job, idempotent=False)
-def cancel_job(call: Call, body: Nothing) -> JobView:
+def cancel_job(call: Call, body: schemas.Nothing) -> JobView:
     """Cancel a job that has not begun."""
     job = jobs.find_job(caller=call.caller, job_id=call.id)
     if not organizations.cancel_job(caller=call.caller, job_id=job.id):
@@ -100,7 +91,7 @@ ENDED: Final = frozenset({"done", "failed", "quarantined", "cancelled"})
 Found = TypeVar("Found")
 
 
-class WaitQuery(Query):
+class WaitQuery(schemas.Query):
     """How long a call waits for its background work."""
 
     wait: int = Field(

@@ -19,19 +19,8 @@ from pydantic import Field
 from accounts import audit, queries, token_format
 from accounts.actions import devices, tokens
 from accounts.actions.tokens import INTERFACES, end_leaked
+from accounts.api import schemas
 from accounts.api.endpoints import Call, delete, get, post
-from accounts.api.schemas import (
-    Body,
-    Choice,
-    Identifier,
-    Items,
-    Name,
-    OneOf,
-    Resource,
-    Result,
-    Several,
-    fields_of,
-)
 from accounts.caller import TokenScope
 from accounts.queries import TokenView
 from accounts.token_format import TokenKind
@@ -40,14 +29,14 @@ _post = partial(post, tag="tokens", idempotent=False)
 _post_publicly = partial(_post, scope=None, public=True)
 
 
-class Organization(Result):
+class Organization(schemas.Result):
     """The organization of a credential."""
 
     id: UUID
     slug: str
 
 
-class Me(Result):
+class Me(schemas.Result):
     """The caller."""
 
     organization: Organization
@@ -79,21 +68,21 @@ def me(call: Call) -> dict[str, Any]:
     }
 
 
-class NewToken(Body):
+class NewToken(schemas.Body):
     """A token to make."""
 
-    name: Name = Field(
+    name: schemas.Name = Field(
         max_length=tokens.NAME_LENGTH,
         description="What it is for.",
         examples=["Claude Code on the laptop"],
     )
-    scopes: Several[Choice[TokenScope]] = Field(
+    scopes: schemas.Several[schemas.Choice[TokenScope]] = Field(
         (TokenScope.READ, TokenScope.WRITE),
         min_length=1,
         max_length=len(TokenScope),
         description="What it may be used for.",
     )
-    projects: Several[Identifier] | None = Field(
+    projects: schemas.Several[schemas.Identifier] | None = Field(
         None,
         min_length=1,
         max_length=100,
@@ -105,15 +94,15 @@ class NewToken(Body):
         le=tokens.MAXIMUM_DAYS,
         description="How long it lives; 90 where the organization allows that much.",
     )
-    source_interface: Annotated[str, OneOf(INTERFACES)] = Field(
+    source_interface: Annotated[str, schemas.OneOf(INTERFACES)] = Field(
         "api", description="The tool that will hold it.", examples=["claude-code"]
     )
-    kind: Choice[TokenKind] = Field(
+    kind: schemas.Choice[TokenKind] = Field(
         TokenKind.PERSON, description="pat acts in its owner's name, svc as an agent of its own."
     )
 
 
-class TokenRotation(Body):
+class TokenRotation(schemas.Body):
     """How a token is replaced."""
 
     overlap_hours: int = Field(
@@ -125,19 +114,19 @@ class TokenRotation(Body):
     )
 
 
-@fields_of(TokenView)
-class Token(Result):
+@schemas.fields_of(TokenView)
+class Token(schemas.Result):
     """The token."""
 
-    resource: ClassVar = Resource("tokens/{id}", "/id")
+    resource: ClassVar = schemas.Resource("tokens/{id}", "/id")
     scopes: tuple[str, ...]
     state: Literal["active", "rotated", "expired", "revoked"]
 
 
-class IssuedToken(Result):
+class IssuedToken(schemas.Result):
     """The token; `text` is shown now and never again."""
 
-    resource: ClassVar = Resource("tokens/{id}", "/token/id")
+    resource: ClassVar = schemas.Resource("tokens/{id}", "/token/id")
     text: str
     token: Token
 
@@ -149,7 +138,7 @@ def create_token(call: Call, body: NewToken) -> dict[str, Any]:
     return _issued(tokens.create_token(caller=call.caller, new=new, now=call.now), call.now)
 
 
-@get("tokens", tag="tokens", answer=Items[Token])
+@get("tokens", tag="tokens", answer=schemas.Items[Token])
 def list_tokens(call: Call) -> list[dict[str, Any]]:
     """List tokens.
 
@@ -186,10 +175,10 @@ MOST: Final = 50  # texts a report
 LONGEST: Final = 4_096  # characters of a text; what a scanner shows around a finding
 
 
-class LeakReport(Body):
+class LeakReport(schemas.Body):
     """Tokens that somebody found."""
 
-    tokens: Several[Annotated[Name, Field(max_length=LONGEST)]] = Field(
+    tokens: schemas.Several[Annotated[schemas.Name, Field(max_length=LONGEST)]] = Field(
         min_length=1,
         max_length=MOST,
         description="The tokens, or texts in which they stand.",
@@ -197,13 +186,13 @@ class LeakReport(Body):
     )
 
 
-class LeakReceipt(Result):
+class LeakReceipt(schemas.Result):
     """Received."""
 
     received: int
 
 
-class TokenPattern(Result):
+class TokenPattern(schemas.Result):
     """The pattern."""
 
     name: str
@@ -250,15 +239,15 @@ PAGE: Final = "/device"  # where the person goes
 CODE_MOST: Final = 100  # characters of a device code
 
 
-class DeviceRequest(Body):
+class DeviceRequest(schemas.Body):
     """A program that would sign in."""
 
-    client: Name = Field(
+    client: schemas.Name = Field(
         max_length=tokens.NAME_LENGTH,
         description="How the program calls itself, and where it runs; the person is shown it.",
         examples=["cairn on ada-laptop"],
     )
-    scopes: Several[Choice[TokenScope]] = Field(
+    scopes: schemas.Several[schemas.Choice[TokenScope]] = Field(
         (TokenScope.READ, TokenScope.WRITE),
         min_length=1,
         max_length=len(TokenScope),
@@ -266,17 +255,17 @@ class DeviceRequest(Body):
     )
 
 
-class DeviceCode(Body):
+class DeviceCode(schemas.Body):
     """A program that waits for its token."""
 
-    device_code: Name = Field(
+    device_code: schemas.Name = Field(
         max_length=CODE_MOST,
         description="The code that the program keeps to itself.",
         examples=["GmRhmhcxhwAzkoEqiMEg_DnyEysNkuNhszIySk9eS"],
     )
 
 
-class DeviceCodes(Result):
+class DeviceCodes(schemas.Result):
     """The codes."""
 
     device_code: str
@@ -287,7 +276,7 @@ class DeviceCodes(Result):
     interval: int
 
 
-class DeviceToken(Result):
+class DeviceToken(schemas.Result):
     """The token."""
 
     access_token: str

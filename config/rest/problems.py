@@ -16,17 +16,8 @@ from django.http import Http404, HttpResponse, UnreadablePostError
 from psycopg_pool import PoolTimeout, TooManyRequests
 from rest_framework import exceptions
 
-from accounts import free_texts
+from accounts import errors, free_texts
 from accounts.api.requests import MalformedRequest
-from accounts.errors import (
-    CairnError,
-    Forbidden,
-    NotFound,
-    RateLimited,
-    TooLarge,
-    Unauthenticated,
-    Unavailable,
-)
 
 log = logging.getLogger(__name__)
 
@@ -44,8 +35,8 @@ PLAIN: Final[Mapping[int, tuple[str, str, str]]] = {  # status: code, title, hin
     500: ("internal", "Something went wrong", "Try again; if it stays, report the request id."),
     503: ("unavailable", "Temporarily unavailable", "Try again in a few seconds."),
 }
-DJANGO_ERRORS: Final[tuple[tuple[type[Exception], type[CairnError]], ...]] = (
-    (PermissionDenied, Forbidden),
+DJANGO_ERRORS: Final[tuple[tuple[type[Exception], type[errors.CairnError]], ...]] = (
+    (PermissionDenied, errors.Forbidden),
     (SuspiciousOperation, MalformedRequest),
     (UnreadablePostError, MalformedRequest),
 )
@@ -71,7 +62,7 @@ def handle(raised: Exception, context: Mapping[str, Any]) -> HttpResponse | None
     )
 
 
-def of_error(*, error: CairnError, request_id: str) -> dict[str, Any]:
+def of_error(*, error: errors.CairnError, request_id: str) -> dict[str, Any]:
     """Return the problem document of one of our errors; it repeats no secret that was sent."""
     problem: dict[str, Any] = {
         "type": f"{TYPES}{error.code}",
@@ -109,21 +100,21 @@ def of_status(*, status: int, request_id: str) -> dict[str, Any]:
     }
 
 
-def _translated(raised: Exception) -> CairnError | None:
-    if isinstance(raised, CairnError):
+def _translated(raised: Exception) -> errors.CairnError | None:
+    if isinstance(raised, errors.CairnError):
         return raised
     if isinstance(raised, Http404):
-        return NotFound(detail="There is nothing here for you.", hint=PLAIN[404][2])
+        return errors.NotFound(detail="There is nothing here for you.", hint=PLAIN[404][2])
     for theirs, ours in DJANGO_ERRORS:
         if isinstance(raised, theirs):
             return ours(detail=str(raised) or ours.title, hint="")
     return _of_database(raised)
 
 
-def _of_database(raised: Exception) -> CairnError | None:
+def _of_database(raised: Exception) -> errors.CairnError | None:
     if isinstance(raised, AWAY):
         log.warning("The database did not answer: %s", raised.__class__.__name__)
-        return Unavailable(detail="The database does not answer.", hint=PLAIN[503][2])
+        return errors.Unavailable(detail="The database does not answer.", hint=PLAIN[503][2])
     if isinstance(raised, DataError):
         log.warning("The database refused a value that the edge let through.")
         return MalformedRequest(
@@ -133,11 +124,11 @@ def _of_database(raised: Exception) -> CairnError | None:
     return None
 
 
-def _headers(error: CairnError) -> dict[str, str]:
-    if isinstance(error, RateLimited):
+def _headers(error: errors.CairnError) -> dict[str, str]:
+    if isinstance(error, errors.RateLimited):
         return {"Retry-After": str(error.retry_after_seconds)}
-    if isinstance(error, Unavailable):
+    if isinstance(error, errors.Unavailable):
         return {"Retry-After": str(RETRY_SECONDS)}
-    if isinstance(error, Unauthenticated):
+    if isinstance(error, errors.Unauthenticated):
         return {"WWW-Authenticate": f'Bearer realm="cairn", error="{error.code}"'}
-    return {"Connection": "close"} if isinstance(error, TooLarge) else {}
+    return {"Connection": "close"} if isinstance(error, errors.TooLarge) else {}

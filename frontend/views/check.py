@@ -18,19 +18,10 @@ from frontend.labels import MISSING, Name, name_of
 from frontend.presenters import html
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.checks import work
-from memory.checks.actions import (
-    DIFF_MOST,
-    PAUSED,
-    PLAN_MOST,
-    CheckFinding,
-    check_diff,
-    check_plan,
-    without_secrets,
-)
+from memory.checks import actions, work
 from memory.checks.check_findings import FindingReason, Level, Verdict
 
-LARGEST_FILE: Final = 4 * DIFF_MOST  # bytes; what is larger is longer than any diff may be
+LARGEST_FILE: Final = 4 * actions.DIFF_MOST  # bytes; what is larger is longer than any diff may be
 LONGEST_QUOTE: Final = 240  # characters of a step
 Summary = tuple[str, Name, Name]  # a color, what is said of the work, what to do about it
 
@@ -133,16 +124,16 @@ def check(request: HttpRequest, frame: Frame) -> HttpResponse:
         try:
             text = _handed_in(request)
             result = {"answer": _answer(frame, text, is_diff=kind == "diff")}
-            is_shown = not base.is_htmx(request) and len(text) <= PLAN_MOST
-            form = {"kind": kind, "text": without_secrets(text=text)[0] if is_shown else ""}
+            is_shown = not base.is_htmx(request) and len(text) <= actions.PLAN_MOST
+            form = {"kind": kind, "text": actions.without_secrets(text=text)[0] if is_shown else ""}
         except CairnError as error:
             result = {"error": error}
         if base.is_htmx(request):
             return base.page(request, "partials/check_answer.html", result)
     context = {
         "form": form,
-        "longest_plan": PLAN_MOST,
-        "longest_diff": DIFF_MOST,
+        "longest_plan": actions.PLAN_MOST,
+        "longest_diff": actions.DIFF_MOST,
         **result,
     }
     return base.page(request, "pages/check.html", context)
@@ -178,12 +169,16 @@ def _answer(frame: Frame, text: str, *, is_diff: bool) -> dict[str, Any]:
     """Check a text. Lines of a diff are not quoted; steps of a plan are, without their secrets."""
     steps: dict[int, str] = {}
     if is_diff:
-        check = check_diff(caller=frame.caller, project=frame.slug, diff=text, now=frame.now)
+        check = actions.check_diff(
+            caller=frame.caller, project=frame.slug, diff=text, now=frame.now
+        )
     else:
-        check = check_plan(caller=frame.caller, project=frame.slug, plan=text, now=frame.now)
-        plan = without_secrets(text=text)[0]
+        check = actions.check_plan(
+            caller=frame.caller, project=frame.slug, plan=text, now=frame.now
+        )
+        plan = actions.without_secrets(text=text)[0]
         steps = {one.place.step: one.text for one in work.read_plan(text=plan)[0]}
-    if PAUSED in check.degraded:
+    if actions.PAUSED in check.degraded:
         summary = NOT_CHECKED
     else:
         known = KNOWN if check.findings or check.ties else UNKNOWN
@@ -204,7 +199,7 @@ def _answer(frame: Frame, text: str, *, is_diff: bool) -> dict[str, Any]:
     }
 
 
-def _finding(found: CheckFinding, steps: Mapping[int, str]) -> dict[str, Any]:
+def _finding(found: actions.CheckFinding, steps: Mapping[int, str]) -> dict[str, Any]:
     """Return a memory that speaks up: its words, where it meets the work, why, what to do."""
     matched = frozenset(found.matched)
     why, advice = REASONS[found.why]

@@ -20,17 +20,10 @@ from frontend.labels import PHASES, TYPES, Name
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.experiments import queries as experiments
+from memory.experiments import uplift
 from memory.experiments.actions.consequences import Verdict, decide_weights
 from memory.experiments.figures import Figure
 from memory.experiments.points import Group
-from memory.experiments.uplift import (
-    GOALS,
-    LEAST_SESSIONS,
-    SHARES,
-    ComparedFigure,
-    Estimate,
-    Side,
-)
 from teams.actions import change_experiments
 from teams.permissions import Act
 from teams.queries import PERCENTS
@@ -130,7 +123,7 @@ def _page(
         "learned_rows": _weight_rows(learned),
         "own_weights": _approved_weights(learned),
         "percents": () if share is None else (100 * share.value, 100 * share.low, 100 * share.high),
-        "least": LEAST_SESSIONS,
+        "least": uplift.LEAST_SESSIONS,
         "days": days,
         "days_offered": DAYS,
         "may_change": frame.may(Act.MANAGE_PROJECTS),
@@ -144,7 +137,7 @@ def _state(found: experiments.ExperimentReport) -> str:
     if not found.settings.enabled and not any(found.sessions.values()):
         return "off"
     control, full = found.sessions[Group.CONTROL], found.sessions[Group.FULL]
-    return "running" if min(control, full) >= LEAST_SESSIONS else "too_few"
+    return "running" if min(control, full) >= uplift.LEAST_SESSIONS else "too_few"
 
 
 def _percentage(text: str) -> float:
@@ -155,15 +148,12 @@ def _percentage(text: str) -> float:
     return float(bare) if is_number else NONE_SUCH
 
 
-def _lines(measures: Iterable[ComparedFigure]) -> list[dict[str, Any]]:
-    """Return a line for each figure: both sides with their sessions, the difference, a verdict.
-
-    What is empty is not known or not set.
-    """
+def _lines(measures: Iterable[uplift.ComparedFigure]) -> list[dict[str, Any]]:
+    """Return a line a figure: sides, sessions, difference, verdict; empty: unknown or unset."""
     lines = []
     for one in measures:
         verdict, color = VERDICTS[one.verdict]
-        found, goal = one.difference, GOALS.get(one.figure)
+        found, goal = one.difference, uplift.GOALS.get(one.figure)
         interval = "" if found is None else _interval_words(one.figure, found)
         lines.append(
             {
@@ -227,17 +217,14 @@ def _approved_weights(found: experiments.PhaseWeights) -> list[tuple[Name, Name,
     ]
 
 
-def _interval_words(figure: Figure, found: Estimate) -> str:
+def _interval_words(figure: Figure, found: uplift.Estimate) -> str:
     """Write the ends of an interval with the unit of a figure."""
     low, high = (_number(figure, value, signed=True) for value in (found.low, found.high))
     return gettext("%(low)s to %(high)s") % {"low": low, "high": high}
 
 
-def _draw_interval(found: Estimate, color: str, label: str) -> SafeString:
-    """Draw an interval, its middle, and the line at which nothing changes, in the middle.
-
-    The farther end of the interval stands at an end of the drawing.
-    """
+def _draw_interval(found: uplift.Estimate, color: str, label: str) -> SafeString:
+    """Draw an interval, its middle, and no change in the center; the far end touches an edge."""
     farthest = max(abs(found.low), abs(found.high), 1e-9)
     half = (WIDTH - 2 * EDGE) / 2
     low, high, value = (
@@ -258,13 +245,13 @@ def _draw_interval(found: Estimate, color: str, label: str) -> SafeString:
     )
 
 
-def _mean(figure: Figure, side: Side) -> str:
+def _mean(figure: Figure, side: uplift.Side) -> str:
     return _number(figure, side.mean, signed=False) if side.count else NOTHING
 
 
 def _number(figure: Figure, value: float, *, signed: bool) -> str:
     """Write a value with its unit: shares as percent, large numbers whole."""
-    is_share = figure in SHARES
+    is_share = figure in uplift.SHARES
     shown = 100 * value if is_share else value
     places = 0 if is_share or abs(shown) >= 100 else 1
     text = number_format(abs(round(shown, places)), places, use_l10n=True, force_grouping=True)

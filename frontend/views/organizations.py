@@ -10,13 +10,8 @@ from django.views.decorators.http import require_POST
 
 from accounts import queries
 from accounts.actions import members as member_actions
+from accounts.actions import organizations as organization_actions
 from accounts.actions import tokens as token_actions
-from accounts.actions.organizations import (
-    KEEP_EVENTS_MOST,
-    change_organization,
-    create_organization,
-    ensure_home,
-)
 from accounts.caller import Role, TokenScope, manages, outranks
 from accounts.errors import CairnError, InvalidInput
 from accounts.queries import invitations, list_tokens, organizations_of, state_of
@@ -34,7 +29,9 @@ def organizations(request: HttpRequest) -> HttpResponse:
     """Go to the only organization, or choose; someone without any gets their own."""
     found = organizations_of(user_id=base.person_id(request))
     if not found:
-        found = (ensure_home(user_id=base.person_id(request), now=timezone.now()),)
+        found = (
+            organization_actions.ensure_home(user_id=base.person_id(request), now=timezone.now()),
+        )
     if len(found) == 1 and "choose" not in request.GET:
         return HttpResponseRedirect(reverse("organization", args=(found[0].slug,)))
     return base.page(request, "pages/organizations.html", {"organizations": found})
@@ -78,7 +75,7 @@ def new_organization(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return base.page(request, "pages/new_organization.html", {})
     try:
-        made = create_organization(
+        made = organization_actions.create_organization(
             user_id=base.person_id(request),
             name=request.POST.get("name", "").strip(),
             slug=request.POST.get("slug", "").strip() or None,
@@ -99,12 +96,12 @@ def general(request: HttpRequest, frame: Frame) -> HttpResponse:
         "longest_token_days": queries.longest_token_days(caller=frame.caller),
         "most_days": token_actions.MAXIMUM_DAYS,
         "keep_events_days": events_days,
-        "most_events_days": KEEP_EVENTS_MOST,
+        "most_events_days": organization_actions.KEEP_EVENTS_MOST,
     }
     if request.method == "POST":
         wanted_days = _days(request.POST.get("keep_events_days", ""))
         try:
-            change_organization(
+            organization_actions.change_organization(
                 caller=frame.caller,
                 name=request.POST.get("name", "").strip(),
                 longest_token_days=_days(request.POST.get("longest_token_days", "")),

@@ -15,15 +15,7 @@ from frontend.presenters import project_settings as presenter
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.records.actions import close_project, open_project
-from teams import queries
-from teams.actions import (
-    add_person,
-    change_project,
-    create_team,
-    remove_person,
-    rename_team,
-    switch_hooks,
-)
+from teams import actions, queries
 from teams.permissions import Act
 from teams.queries import KEEP_EVENTS, MODE, SPENDING, WHOLE, Hook, Kind
 
@@ -59,7 +51,7 @@ def teams(request: HttpRequest, frame: Frame) -> HttpResponse:
     if request.method == "POST":
         name, slug = request.POST.get("name", "").strip(), request.POST.get("slug", "").strip()
         try:
-            made = create_team(caller=frame.caller, slug=slug, name=name)
+            made = actions.create_team(caller=frame.caller, slug=slug, name=name)
             return base.moved(request, to=base.address("settings_team", frame, made.id))
         except CairnError as error:
             context = {"error": error, "form": request.POST}
@@ -76,7 +68,7 @@ def team(request: HttpRequest, frame: Frame, team_id: UUID) -> HttpResponse:
     if request.method != "POST":
         return base.page(request, TEAM, _of_team(frame, team_id))
     try:
-        rename_team(
+        actions.rename_team(
             caller=frame.caller,
             ref=str(team_id),
             name=request.POST.get("name", ""),
@@ -128,7 +120,7 @@ def _change_part(sent: QueryDict, frame: Frame, part: str) -> None:
         case "hooks":
             ticked = frozenset(sent.getlist("on"))
             switched = {hook: hook.value in ticked for hook in Hook}
-            switch_hooks(caller=frame.caller, ref=frame.ref, switched=switched)
+            actions.switch_hooks(caller=frame.caller, ref=frame.ref, switched=switched)
         case "openness":
             change = {"open": open_project, "close": close_project}.get(sent.get("verb", ""))
             if change is None:
@@ -179,12 +171,12 @@ def _people(frame: Frame, kind: Kind, ref: str) -> dict[str, object]:
 def _change_people(sent: QueryDict, frame: Frame, kind: Kind, ref: str) -> None:
     verb, person = sent.get("verb", ""), sent.get("person", "").strip()
     if verb == "add":
-        add_person(caller=frame.caller, kind=kind, ref=ref, person=person)
+        actions.add_person(caller=frame.caller, kind=kind, ref=ref, person=person)
     elif verb == "remove":
         user_id = as_uuid(text=person)
         if user_id is None:
             raise InvalidInput(detail="There is no such person.", hint="Choose one from the list.")
-        remove_person(caller=frame.caller, kind=kind, ref=ref, user_id=user_id)
+        actions.remove_person(caller=frame.caller, kind=kind, ref=ref, user_id=user_id)
     else:
         raise base.no_verb()
 
@@ -198,7 +190,7 @@ def _has_left(request: HttpRequest, frame: Frame) -> bool:
 
 def _change_project(sent: QueryDict, frame: Frame, **changes: object) -> None:
     version = _version(sent)
-    change_project(caller=frame.caller, ref=frame.ref, changes=changes, if_version=version)
+    actions.change_project(caller=frame.caller, ref=frame.ref, changes=changes, if_version=version)
 
 
 def _version(sent: QueryDict) -> int:

@@ -16,13 +16,7 @@ from accounts.identifiers import as_uuid
 from accounts.queries import people
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.review.actions.rollback import (
-    MOST_AT_ONCE,
-    MOST_REWRITTEN,
-    preview,
-    roll_back,
-    undo_rollback,
-)
+from memory.review.actions import rollback as actions
 from memory.review.queries import rollback_plan
 from teams.permissions import Act
 
@@ -49,7 +43,7 @@ def rollback(request: HttpRequest, frame: Frame) -> HttpResponse:
         "writers": _writers(frame),
         "may_all": frame.may(Act.RESTORE),
         "may_own": frame.may(Act.WRITE),
-        "at_once": MOST_AT_ONCE,
+        "at_once": actions.MOST_AT_ONCE,
         "counted": rollback_plan.COUNTED,
         "done": as_uuid(text=request.GET.get("done", "")),
         "job": job_id and jobs.find_job(caller=frame.caller, job_id=job_id),
@@ -60,7 +54,7 @@ def rollback(request: HttpRequest, frame: Frame) -> HttpResponse:
 def _roll_back(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Take back what was chosen, and show that it is done or the job that does it."""
     choice = _choice(frame, request.POST)
-    done = roll_back(caller=frame.caller, choice=choice, now=frame.now)
+    done = actions.roll_back(caller=frame.caller, choice=choice, now=frame.now)
     after = {"job": done.job_id} if done.job_id else {"done": done.review_id or ""}
     return base.moved(request, to=f"{base.address('rollback', frame)}?{urlencode(after)}")
 
@@ -69,13 +63,13 @@ def _roll_back(request: HttpRequest, frame: Frame) -> HttpResponse:
 @base.member
 def undo(request: HttpRequest, frame: Frame, review_id: UUID) -> HttpResponse:
     """Undo a rollback."""
-    undo_rollback(caller=frame.caller, review_id=review_id, now=frame.now)
+    actions.undo_rollback(caller=frame.caller, review_id=review_id, now=frame.now)
     return base.moved(request, to=f"{base.address('rollback', frame)}?undone=1")
 
 
 def _preview(frame: Frame, sent: Mapping[str, str]) -> dict[str, Any]:
     """Return what a choice would take back, how much of it at once, and whether more is left."""
-    seen = preview(
+    seen = actions.preview(
         caller=frame.caller,
         choice=_choice(frame, sent),
         after=as_uuid(text=sent.get("after", "")),
@@ -83,7 +77,7 @@ def _preview(frame: Frame, sent: Mapping[str, str]) -> dict[str, Any]:
         now=frame.now,
     )
     archived, rewritten = seen.counts.archived, seen.counts.rewritten
-    takes = min(archived + min(rewritten, MOST_REWRITTEN), rollback_plan.MOST)
+    takes = min(archived + min(rewritten, actions.MOST_REWRITTEN), rollback_plan.MOST)
     return {
         "seen": seen,
         "number": takes,

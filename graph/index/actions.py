@@ -35,18 +35,6 @@ from accounts.identifiers import new_id
 from accounts.messages import message
 from graph.code import resolve, values
 from graph.code.languages import language_of
-from graph.code.values import (
-    LARGEST_FILE,
-    LONGEST_LABEL,
-    LONGEST_PATH,
-    Layer,
-    NodeKind,
-    NodeSource,
-    Parsed,
-    Place,
-    Refused,
-    Symbol,
-)
 from graph.errors import IndexRunning, ManifestMismatch
 from graph.index import parser_process, queries, statements
 from graph.models import Edge, Node
@@ -62,7 +50,10 @@ ROWS_AT_ONCE: Final = 5_000  # that are read or written together; a default
 BINARY: Final = message("This is not a text file.")
 OUTDATED: Final = {"outdated": 1}
 ACTOR: Final = Person(user_id=None, source_interface="installation")
-OF_CODE: Final[Mapping[str, str]] = {"layer": Layer.STRUCTURAL, "source": NodeSource.AST}
+OF_CODE: Final[Mapping[str, str]] = {
+    "layer": values.Layer.STRUCTURAL,
+    "source": values.NodeSource.AST,
+}
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 _CONTROLS: Final = frozenset(map(chr, (*range(32), 127)))
 Key = tuple[int, str, int | None, str]  # from, type, to, text
@@ -108,7 +99,7 @@ class Taken:
 
     indexed: int
     known: int
-    refused: tuple[Refused, ...]
+    refused: tuple[values.Refused, ...]
     waiting: tuple[str, ...]
     job_id: UUID | None
     index: queries.IndexView
@@ -194,8 +185,8 @@ def _hold_against_index(
 def _new_file(project: Project, file: Announced, now: datetime) -> Node:
     return Node(
         project=project,
-        kind=NodeKind.FILE,
-        label=file.path.rpartition("/")[2][-LONGEST_LABEL:],
+        kind=values.NodeKind.FILE,
+        label=file.path.rpartition("/")[2][-values.LONGEST_LABEL :],
         qualified=file.path,
         language=language_of(path=file.path) or "",
         wanted=file.hash,
@@ -225,7 +216,7 @@ def _check_files(files: Sequence[Announced]) -> None:
 
 def _fault_of_path(path: str) -> str:
     """Say why a text is no path of a file below a folder; nothing when it is one."""
-    if len(path) > LONGEST_PATH:
+    if len(path) > values.LONGEST_PATH:
         return "A path has at most 400 characters."
     if path.startswith("/") or path[1:3] in {":/", ":\\"}:
         return "The path is absolute; name it from the project's folder."
@@ -299,7 +290,7 @@ def take_files(
             stored = {path: found for path, found in read.items() if path in nodes}
             _store(nodes, asked, stored, now)
             queries.put(root=root, revision=queries.revision(root=root) + bool(stored))
-            refused = tuple(one for one in stored.values() if isinstance(one, Refused))
+            refused = tuple(one for one in stored.values() if isinstance(one, values.Refused))
             details = {"files": len(stored), "refused": len(refused)}
             job_id, view = _queue_edges(caller, root, "project.code_received", details)
             if stored:
@@ -318,7 +309,7 @@ def take_files(
 def _check_contents(files: Sequence[Sent]) -> None:
     """Check each file by itself. Raises TooLarge, ManifestMismatch."""
     for number, file in enumerate(files):
-        if len(file.content) > LARGEST_FILE:
+        if len(file.content) > values.LARGEST_FILE:
             raise TooLarge(
                 detail="A file has at most 1,048,576 bytes.",
                 hint="Leave it out of the manifest.",
@@ -364,17 +355,17 @@ def _mismatch(number: int, name: str, detail: str) -> ManifestMismatch:
     )
 
 
-def _parse(files: Iterable[Sent]) -> dict[str, Parsed | Refused]:
+def _parse(files: Iterable[Sent]) -> dict[str, values.Parsed | values.Refused]:
     """Read files in their order, by path, as many as it is the turn of in time."""
     until = time.monotonic() + SECONDS
-    read: dict[str, Parsed | Refused] = {}
+    read: dict[str, values.Parsed | values.Refused] = {}
     with suppress(parser_process.Busy):
         for one in files:
             if b"\0" in one.content:
-                read[one.path] = Refused(path=one.path, reason=BINARY)
+                read[one.path] = values.Refused(path=one.path, reason=BINARY)
                 continue
             found = parser_process.PARSER.parse(path=one.path, content=one.content, until=until)
-            if isinstance(found, Parsed):
+            if isinstance(found, values.Parsed):
                 found = values.without_secrets(parsed=found, is_secret=_is_secret)
             read[one.path] = found
     return read
@@ -383,7 +374,7 @@ def _parse(files: Iterable[Sent]) -> dict[str, Parsed | Refused]:
 def _store(
     nodes: Mapping[str, Node],
     asked: Mapping[str, Sent],
-    read: Mapping[str, Parsed | Refused],
+    read: Mapping[str, values.Parsed | values.Refused],
     now: datetime,
 ) -> None:
     """Put what files define in the place of what they defined."""
@@ -396,7 +387,7 @@ def _store(
     for path, found in read.items():
         node = nodes[path]
         _keep(node, asked[path], found, now)
-        for symbol in found.symbols if isinstance(found, Parsed) else ():
+        for symbol in found.symbols if isinstance(found, values.Parsed) else ():
             columns = {
                 "kind": symbol.kind,
                 "label": symbol.name,
@@ -415,11 +406,11 @@ def _store(
     bulk_insert.insert_rows(rows=new)
 
 
-def _keep(node: Node, sent: Sent, found: Parsed | Refused, now: datetime) -> None:
+def _keep(node: Node, sent: Sent, found: values.Parsed | values.Refused, now: datetime) -> None:
     """Put down of a file what was read of it, and that its edges are to be made anew."""
     node.hash, node.wanted, node.size = sent.hash, "", len(sent.content)
     node.indexed_at = node.stale_at = now
-    if isinstance(found, Refused):
+    if isinstance(found, values.Refused):
         node.language, node.confidence = language_of(path=sent.path) or "", queries.REFUSED
         node.last_line, node.details = None, {"refused": found.reason}
     else:
@@ -437,8 +428,8 @@ class _Code:
     """The files of a project as they were read, the node of each place, and of which revision."""
 
     revision: int
-    files: Mapping[str, Parsed]
-    nodes: Mapping[Place, int]
+    files: Mapping[str, values.Parsed]
+    nodes: Mapping[values.Place, int]
 
 
 def resolve_code(
@@ -489,19 +480,19 @@ def _read(project_id: UUID) -> _Code | None:
     root = queries.root_of(project_id=project_id)
     if root is None or queries.is_resolved(root=root):
         return None
-    defined: dict[int, dict[int, Symbol]] = defaultdict(dict)
+    defined: dict[int, dict[int, values.Symbol]] = defaultdict(dict)
     rows = Node.objects.filter(project_id=project_id, file__isnull=False).order_by("id")
     for row in rows.iterator(ROWS_AT_ONCE):
         defined[row.file_id or 0][row.id] = queries.symbol_of(row)
-    files: dict[str, Parsed] = {}
-    nodes: dict[Place, int] = {}
+    files: dict[str, values.Parsed] = {}
+    nodes: dict[values.Place, int] = {}
     left = MOST_REFERENCES
     stored = queries.files_of(project_id=project_id).exclude(hash="").order_by("id")
     for file in stored.iterator(ROWS_AT_ONCE):
         path, symbols = file.qualified, defined.pop(file.id, {})
-        nodes[Place(path=path)] = file.id
+        nodes[values.Place(path=path)] = file.id
         for node, symbol in symbols.items():
-            nodes[Place(path=path, qualified=symbol.qualified)] = node
+            nodes[values.Place(path=path, qualified=symbol.qualified)] = node
         files[path] = values.read_json(
             language=file.language,
             lines=file.last_line or 0,

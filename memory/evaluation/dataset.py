@@ -15,16 +15,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar
 
-from pydantic import (
-    AwareDatetime,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    TypeAdapter,
-    ValidationError,
-)
+import pydantic
 from pydantic.dataclasses import dataclass
 
 from memory.taxonomy import CODE_TAG, MemoryType
@@ -33,9 +24,9 @@ MEMORIES: Final = "memories.jsonl"
 QUERIES: Final = "queries.jsonl"
 PROJECT: Final = "judged"  # where memories stand that name no project
 LARGEST_GRADE: Final = 3
-STRICT: Final = ConfigDict(extra="forbid", strict=True)
+STRICT: Final = pydantic.ConfigDict(extra="forbid", strict=True)
 Shape = TypeVar("Shape")
-Text = Annotated[str, StringConstraints(pattern=r"\S")]
+Text = Annotated[str, pydantic.StringConstraints(pattern=r"\S")]
 
 
 class Split(StrEnum):
@@ -59,11 +50,11 @@ class JudgedMemory:
     id: Text
     content: Text
     type: MemoryType
-    project: Annotated[Text, BeforeValidator(lambda given: given or PROJECT)] = PROJECT
+    project: Annotated[Text, pydantic.BeforeValidator(lambda given: given or PROJECT)] = PROJECT
     files: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    event_at: AwareDatetime | None = None
-    valid_until: AwareDatetime | None = None
+    event_at: pydantic.AwareDatetime | None = None
+    valid_until: pydantic.AwareDatetime | None = None
     superseded_by: Text | None = None
     contradicts: tuple[str, ...] = ()
     session: Text | None = None
@@ -79,9 +70,9 @@ class JudgedQuery:
     id: Text
     text: Text
     kind: Text
-    relevant: Mapping[str, Annotated[int, Field(ge=1, le=LARGEST_GRADE)]]
+    relevant: Mapping[str, Annotated[int, pydantic.Field(ge=1, le=LARGEST_GRADE)]]
     split: Split | None = None
-    as_of: AwareDatetime | None = None
+    as_of: pydantic.AwareDatetime | None = None
     project: Text | None = None
     confusable: tuple[str, ...] = ()
 
@@ -114,8 +105,8 @@ class JudgedSet:
 def read_json(*, file: str, text: str, shape: type[Shape], line: int = 1) -> Shape:
     """Return a file of JSON, or one line of it, as a value. Raises WrongSet naming the field."""
     try:
-        return TypeAdapter(shape).validate_json(text)
-    except ValidationError as error:
+        return pydantic.TypeAdapter(shape).validate_json(text)
+    except pydantic.ValidationError as error:
         fault = error.errors(include_url=False)[0]
         field = ".".join(map(str, fault["loc"]))
         raise WrongSet(file=file, line=line, field=field, detail=f"{fault['msg']}.") from error
@@ -235,15 +226,15 @@ Files = Mapping[str, str]
 Row = dict[str, Any]  # of a file of ours
 
 
-class BeirRow(BaseModel):
+class BeirRow(pydantic.BaseModel):
     """A document or a query of BEIR's format."""
 
-    id: str = Field(alias="_id")
+    id: str = pydantic.Field(alias="_id")
     title: str | None = None
     text: str
 
 
-class CosqaQuestion(BaseModel):
+class CosqaQuestion(pydantic.BaseModel):
     """A web query, and the number of the function that answers it."""
 
     idx: str
@@ -251,7 +242,7 @@ class CosqaQuestion(BaseModel):
     retrieval_idx: int
 
 
-class LocomoTurn(BaseModel):
+class LocomoTurn(pydantic.BaseModel):
     """What somebody said, perhaps beside a picture."""
 
     speaker: str
@@ -260,7 +251,7 @@ class LocomoTurn(BaseModel):
     blip_caption: str | None = None
 
 
-class LocomoQuestion(BaseModel):
+class LocomoQuestion(pydantic.BaseModel):
     """A question about a conversation; the evidence names turns."""
 
     question: str
@@ -268,7 +259,7 @@ class LocomoQuestion(BaseModel):
     category: Literal[1, 2, 3, 4, 5]
 
 
-class LocomoSample(BaseModel):
+class LocomoSample(pydantic.BaseModel):
     """A conversation: sessions under `session_1`, their begin under `session_1_date_time`."""
 
     sample_id: str
@@ -276,7 +267,7 @@ class LocomoSample(BaseModel):
     qa: list[LocomoQuestion]
 
 
-class LongMemEvalTurn(BaseModel):
+class LongMemEvalTurn(pydantic.BaseModel):
     """A turn of a chat; whether it holds the answer."""
 
     role: str
@@ -284,7 +275,7 @@ class LongMemEvalTurn(BaseModel):
     has_answer: bool | None = None
 
 
-class LongMemEvalQuestion(BaseModel):
+class LongMemEvalQuestion(pydantic.BaseModel):
     """A question and the chats in which its answer is, if it has one."""
 
     question_id: str

@@ -24,18 +24,11 @@ from psycopg_pool import PoolTimeout
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, Response
 
+from accounts import errors
 from accounts.api import requests
 from accounts.audit import Origin, Surface
 from accounts.authentication import entered
 from accounts.caller import Caller
-from accounts.errors import (
-    CairnError,
-    Forbidden,
-    RateLimited,
-    TooLarge,
-    Unauthenticated,
-    Unavailable,
-)
 from memory.mcp.server import ORIGIN_KEY, PROJECT_KEY, SCOPE_KEY, TOOLS, make_server
 from teams.actions import note_agent
 
@@ -121,7 +114,7 @@ class _App:
             if _is_weighed(message):
                 await sync_to_async(_weigh)(self.counter, admitted[SCOPE_KEY], len(body))
             await self.protocol({**scope, **admitted, "path": PATH}, _replay(body, receive), send)
-        except CairnError as error:
+        except errors.CairnError as error:
             await _refused(error)(scope, receive, send)
         finally:
             await sync_to_async(_let_go)()
@@ -148,7 +141,7 @@ def _check_places(headers: Headers) -> None:
     origin = urlsplit(headers.get("origin", "")).hostname
     for name in (host, origin) if origin else (host,):
         if not validate_host(name, settings.ALLOWED_HOSTS):
-            raise Forbidden(
+            raise errors.Forbidden(
                 detail="This Host or Origin is not one of this installation.",
                 hint="Use the address of CAIRN_BASE_URL, or add the name to CAIRN_ALLOWED_HOSTS.",
             )
@@ -159,7 +152,7 @@ def _caller(headers: Headers, address: str, counter: Counter) -> Caller:
     try:
         caller = requests.token_caller(headers=headers, address=address, path=PATH, now=now)
         if caller is None:
-            raise Unauthenticated(
+            raise errors.Unauthenticated(
                 detail="MCP needs a token.",
                 hint="Send Authorization: Bearer crn_… with every request.",
             )
@@ -168,7 +161,7 @@ def _caller(headers: Headers, address: str, counter: Counter) -> Caller:
             counter.count(caller=caller, now_seconds=now.timestamp())
         return caller
     except (OperationalError, InterfaceError, PoolTimeout) as error:
-        raise Unavailable(
+        raise errors.Unavailable(
             detail="The database does not answer.", hint="Try again in a few seconds."
         ) from error
     finally:
@@ -202,7 +195,7 @@ async def _body(receive: Receive) -> tuple[bytes, Any]:
         message = await receive()
         raw += bytes(message.get("body", b""))
         if len(raw) > LARGEST_BODY:
-            raise TooLarge(detail=f"The body is larger than {LARGEST_BODY:,} bytes.")
+            raise errors.TooLarge(detail=f"The body is larger than {LARGEST_BODY:,} bytes.")
         has_more = bool(message.get("more_body"))
     return raw, requests.parse(text=requests.decode(raw=raw)) if raw else None
 
@@ -233,12 +226,12 @@ def _replay(body: bytes, receive: Receive) -> Receive:
     return replayed
 
 
-def _refused(error: CairnError) -> Response:
+def _refused(error: errors.CairnError) -> Response:
     code = PARSE_ERROR if error.status == 400 else INVALID_REQUEST
     data = [{"pointer": fault.pointer, "detail": fault.detail} for fault in error.errors]
     message = {"code": code, "message": f"{error.detail} {error.hint}".strip(), "data": data}
     headers = {"retry-after": "5"} if error.status == 503 else {}
-    if isinstance(error, RateLimited):
+    if isinstance(error, errors.RateLimited):
         headers["retry-after"] = str(error.retry_after_seconds)
     if error.status == 401:
         headers["www-authenticate"] = (

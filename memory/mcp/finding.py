@@ -8,18 +8,7 @@ from pydantic import AliasPath, BeforeValidator, Field
 
 from accounts.api.schemas import Choice, Moment, Name, OneOf, Result, Several, fields_of, is_none
 from accounts.caller import TokenScope
-from memory.api.schemas.search import (
-    PATTERN,
-    ChosenStyle,
-    ContextBasics,
-    LeftOutOfContext,
-    PlaceFilters,
-    Question,
-    RankedFilters,
-    Types,
-    narrowing,
-    searched,
-)
+from memory.api.schemas import search as shapes
 from memory.api.sessions import HistoryWords, Said
 from memory.api.topics import ThingKind, ThingName
 from memory.customization.phases import Phase
@@ -60,17 +49,17 @@ class FoundMemories(Results[FoundMemory]):
     degraded: tuple[str, ...]
 
 
-class SearchArguments(RankedFilters):
+class SearchArguments(shapes.RankedFilters):
     """A question."""
 
-    query: Question
+    query: shapes.Question
     states: Several[Annotated[str, OneOf(filters.STATES)]] = Field(
         (),
         max_length=len(filters.STATES),
         description="Also what is not live: archived, superseded, stale, any; or only pinned.",
     )
     limit: Limit = 8
-    mode: Annotated[str, OneOf((*Mode, PATTERN))] = Field(
+    mode: Annotated[str, OneOf((*Mode, shapes.PATTERN))] = Field(
         Mode.HYBRID.value,
         description="hybrid; keyword: by words alone; pattern: query is a regular expression.",
     )
@@ -85,18 +74,18 @@ def search(call: Call, arguments: SearchArguments) -> dict[str, Any]:
     Use it before you start on an unfamiliar part, when an error looks familiar, and before you
     decide something. Ask in plain words. It says so when nothing is relevant.
     """
-    if arguments.mode == PATTERN:
+    if arguments.mode == shapes.PATTERN:
         filters.check_live(names=arguments.states)
         matches = lookups.match(
             caller=call.caller,
             pattern=arguments.query,
-            narrowing=narrowing(arguments, limit=arguments.limit),
+            narrowing=shapes.narrowing(arguments, limit=arguments.limit),
             now=call.now,
         )
         found = shown_by(FoundMemory, matches, "excerpt", relevance=1.0)
         return {"results": found, "nothing_relevant": not found, "degraded": ()}
     states = filters.named_states(names=arguments.states)
-    request = SearchRequest(**{**searched(arguments), "states": states})
+    request = SearchRequest(**{**shapes.searched(arguments), "states": states})
     answer = actions.search(caller=call.caller, request=request, now=call.now)
     results = [
         FoundMemory.of(
@@ -128,13 +117,13 @@ class CitedMemory(Result):
 class PackedContext(Result):
     """The text and what it is made of."""
 
-    style: ChosenStyle | None
+    style: shapes.ChosenStyle | None
     memories: tuple[CitedMemory, ...] = Field(validation_alias="told")
-    left_out: tuple[LeftOutOfContext, ...]
+    left_out: tuple[shapes.LeftOutOfContext, ...]
 
 
 @tool(title="Get context for the work ahead", scope=TokenScope.READ, answer=PackedContext)
-def context(call: Call, arguments: ContextBasics) -> packing.Context:
+def context(call: Call, arguments: shapes.ContextBasics) -> packing.Context:
     """What the team knows that bears on the work ahead, as one text within a token budget.
 
     Grouped by file, with citations. Call it once when you start a task, with the task in a sentence
@@ -176,7 +165,7 @@ def search_history(call: Call, arguments: HistoryArguments) -> dict[str, Any]:
     return {"said": page.items, "has_more": page.next_place is not None}
 
 
-class AboutFile(PlaceFilters):
+class AboutFile(shapes.PlaceFilters):
     """Which file is asked about."""
 
     path: Name = Field(max_length=LONGEST, description="The file's path in the repository.")
@@ -200,13 +189,13 @@ def about_file(call: Call, arguments: AboutFile) -> dict[str, Any]:
         caller=call.caller,
         path=arguments.path,
         closeness=arguments.closeness,
-        narrowing=narrowing(arguments, limit=arguments.limit),
+        narrowing=shapes.narrowing(arguments, limit=arguments.limit),
         now=call.now,
     )
     return {"results": shown_by(MemoryOfFile, found, "closeness")}
 
 
-class AboutName(PlaceFilters):
+class AboutName(shapes.PlaceFilters):
     """Which name is asked about."""
 
     name: ThingName = Field(description="The name, such as AuthService or @maria.")
@@ -257,7 +246,7 @@ def get_entity_info(call: Call, arguments: AboutName) -> dict[str, Any]:
         "caller": call.caller,
         "name": arguments.name,
         "type": arguments.kind,
-        "narrowing": narrowing(arguments, limit=arguments.limit),
+        "narrowing": shapes.narrowing(arguments, limit=arguments.limit),
     }
     found = entity_profile.about(**named, now=call.now)
     return {
@@ -268,7 +257,7 @@ def get_entity_info(call: Call, arguments: AboutName) -> dict[str, Any]:
     }
 
 
-class SimilarTo(PlaceFilters, MemoryId):
+class SimilarTo(shapes.PlaceFilters, MemoryId):
     """Which memory others are compared with."""
 
     limit: Limit = 8
@@ -292,13 +281,13 @@ def find_similar(call: Call, arguments: SimilarTo) -> dict[str, Any]:
     found = lookups.similar(
         caller=call.caller,
         memory_id=arguments.id,
-        narrowing=narrowing(arguments, limit=arguments.limit),
+        narrowing=shapes.narrowing(arguments, limit=arguments.limit),
         now=call.now,
     )
     return {"results": shown_by(SimilarMemory, found, "similarity"), "degraded": found.degraded}
 
 
-class TimelineArguments(PlaceFilters):
+class TimelineArguments(shapes.PlaceFilters):
     """When and about what something happened."""
 
     since: Moment | None = Field(None, description="Happened at that moment or later.")
@@ -326,7 +315,7 @@ def get_timeline(call: Call, arguments: TimelineArguments) -> dict[str, Any]:
     """
     found = lookups.timeline(
         caller=call.caller,
-        narrowing=narrowing(arguments, limit=arguments.limit),
+        narrowing=shapes.narrowing(arguments, limit=arguments.limit),
         after=None,
         limit=arguments.limit,
         now=call.now,
@@ -381,7 +370,7 @@ class RecentArguments(ProjectArgument):
     """Which memories are listed."""
 
     limit: Limit = 10
-    types: Types = ()
+    types: shapes.Types = ()
 
 
 @tool(title="List recent memories", scope=TokenScope.READ, answer=Results[ShownMemory])

@@ -28,15 +28,8 @@ import numpy as np
 from tenacity import RetryCallState, Retrying, retry_if_exception, wait_exponential
 
 from accounts.messages import message
+from memory.providers import errors
 from memory.providers.contracts import EmbeddingModel, Vectors, unit_vectors
-from memory.providers.errors import (
-    CircuitOpen,
-    ProviderError,
-    ProviderInvalidAnswer,
-    ProviderRateLimited,
-    ProviderTimeout,
-    ProviderUnavailable,
-)
 
 DEFAULT_EMBEDDER = "local/all-minilm-l6-v2"  # no key, no network, no GPU
 LOCAL_RERANKER = "static/maxsim"  # without a key, late interaction
@@ -153,20 +146,20 @@ class _BoundedBody(httpx.SyncByteStream):
         self._inner.close()
 
 
-def error_of_exchange(*, provider: str, error: BaseException | None) -> ProviderError:
+def error_of_exchange(*, provider: str, error: BaseException | None) -> errors.ProviderError:
     """Return the error of an exchange that ended without a whole answer."""
     if isinstance(error, httpx.TimeoutException):
         detail = message("{provider} did not answer in time.", provider=provider)
-        return ProviderTimeout(detail=detail, provider=provider)
+        return errors.ProviderTimeout(detail=detail, provider=provider)
     if isinstance(error, AnswerTooLong):
         detail = message("{provider} answered without end.", provider=provider)
-        return ProviderInvalidAnswer(detail=detail, provider=provider)
+        return errors.ProviderInvalidAnswer(detail=detail, provider=provider)
     if isinstance(error, httpx.HTTPError):
         detail = message("{provider} cannot be reached.", provider=provider)
         hint = "Check the base address."
-        return ProviderUnavailable(detail=detail, provider=provider, hint=hint)
+        return errors.ProviderUnavailable(detail=detail, provider=provider, hint=hint)
     detail = message("{provider} gave an unreadable answer.", provider=provider)
-    return ProviderInvalidAnswer(detail=detail, provider=provider)
+    return errors.ProviderInvalidAnswer(detail=detail, provider=provider)
 
 
 def is_on_this_machine(*, url: str) -> bool:
@@ -225,7 +218,7 @@ class Guard:
 
         retrying = Retrying(
             retry=retry_if_exception(
-                lambda error: isinstance(error, ProviderError) and error.is_transient
+                lambda error: isinstance(error, errors.ProviderError) and error.is_transient
             ),
             wait=_wait_seconds,
             stop=gives_up,
@@ -241,7 +234,7 @@ class Guard:
         self._check_circuit(scope)
         try:
             answer = call(ends_at - self._clock())
-        except ProviderError as error:
+        except errors.ProviderError as error:
             with self._lock:
                 if not error.is_transient:  # a refusal shows that the provider lives
                     self._circuits.pop(scope, None)
@@ -268,7 +261,7 @@ class Guard:
             if left <= 0:
                 circuit.blocked_until = now + self.limits.open_seconds
                 return
-        raise CircuitOpen(
+        raise errors.CircuitOpen(
             detail=message(
                 "{provider} failed {times} times in a row and is left alone.",
                 provider=scope[1],
@@ -283,7 +276,11 @@ def _wait_seconds(state: RetryCallState) -> float:
     """Return 0.25 s, doubled with each retry, or what the vendor asks for where that is longer."""
     wait = wait_exponential(multiplier=FIRST_WAIT_SECONDS)(state)
     error = state.outcome.exception() if state.outcome else None
-    return max(wait, error.retry_after_seconds) if isinstance(error, ProviderRateLimited) else wait
+    return (
+        max(wait, error.retry_after_seconds)
+        if isinstance(error, errors.ProviderRateLimited)
+        else wait
+    )
 
 
 @dataclass(kw_only=True)

@@ -15,14 +15,7 @@ import openai
 from pydantic import BaseModel, ValidationError
 
 from accounts.messages import message
-from memory.providers import errors
-from memory.providers.contracts import (
-    ChatAnswer,
-    ChatRequest,
-    Provider,
-    check_schema,
-    json_object,
-)
+from memory.providers import contracts, errors
 from memory.providers.errors import ProviderInvalidAnswer, ProviderRefused
 from memory.providers.guard import (
     BoundedClient,
@@ -36,7 +29,7 @@ from memory.providers.guard import (
 if TYPE_CHECKING:
     import httpx2
 
-NAME: Final = Provider.OPENAI_COMPATIBLE
+NAME: Final = contracts.Provider.OPENAI_COMPATIBLE
 NO_KEY: Final = "none"  # servers of one's own ask for no key, the client insists on one
 MOST_TOKENS: Final = 10**9  # a larger count is nonsense and not booked
 Body = TypeVar("Body", bound=BaseModel)
@@ -109,7 +102,7 @@ class OpenAIChatModel:
     guard: Guard
     tenant: str
 
-    def complete_json(self, *, request: ChatRequest) -> ChatAnswer:
+    def complete_json(self, *, request: contracts.ChatRequest) -> contracts.ChatAnswer:
         return self.guard.run(
             tenant=self.tenant,
             provider=NAME,
@@ -117,7 +110,7 @@ class OpenAIChatModel:
             call=partial(self._request, request),
         )
 
-    def _request(self, request: ChatRequest, seconds: float) -> ChatAnswer:
+    def _request(self, request: contracts.ChatRequest, seconds: float) -> contracts.ChatAnswer:
         messages = [{"role": each.role.value, "content": each.text} for each in request.messages]
         schema = {"name": request.schema_name, "strict": True, "schema": dict(request.json_schema)}
         # the vendor's newest models refuse both of the names that every other server knows
@@ -136,7 +129,7 @@ class OpenAIChatModel:
             )
         answer = read_chat(body=response.text)
         accepts = request.json_schema if request.accepts is None else request.accepts
-        check_schema(data=answer.data, schema=accepts, provider=NAME)
+        contracts.check_schema(data=answer.data, schema=accepts, provider=NAME)
         return answer
 
 
@@ -165,7 +158,7 @@ def read_embeddings(*, body: str, model: str) -> list[list[float]]:
     return [rows[place] for place in range(len(rows))]
 
 
-def read_chat(*, body: str) -> ChatAnswer:
+def read_chat(*, body: str) -> contracts.ChatAnswer:
     """Return the JSON object that the model wrote, not yet checked against a schema.
 
     Raises ProviderInvalidAnswer: not an answer of the protocol, cut off, or not JSON;
@@ -183,8 +176,8 @@ def read_chat(*, body: str) -> ChatAnswer:
         raise _lacks(message("its end: the output limit cut it off"))
     if choice.message.content is None:
         raise _lacks("choices[0].message.content")
-    return ChatAnswer(
-        data=json_object(text=choice.message.content, provider=NAME),
+    return contracts.ChatAnswer(
+        data=contracts.json_object(text=choice.message.content, provider=NAME),
         model=answer.model or "",
         input_tokens=_tokens(answer, "prompt_tokens"),
         output_tokens=_tokens(answer, "completion_tokens"),

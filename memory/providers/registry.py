@@ -16,14 +16,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from accounts.messages import message
-from memory.providers.contracts import (
-    ChatModel,
-    Embedder,
-    EmbeddingModel,
-    LocalModel,
-    Provider,
-    Reranker,
-)
+from memory.providers import contracts
 from memory.providers.errors import ProviderUnavailable
 from memory.providers.guard import LOCAL_RERANKER, Guard, ProviderSettings, is_on_this_machine
 
@@ -31,8 +24,8 @@ if TYPE_CHECKING:
     import cohere
     import openai
 
-OPENAI: Final = Provider.OPENAI_COMPATIBLE.value
-COHERE: Final = Provider.COHERE.value
+OPENAI: Final = contracts.Provider.OPENAI_COMPATIBLE.value
+COHERE: Final = contracts.Provider.COHERE.value
 COHERE_DEFAULT: Final = f"{COHERE}/embed-v4.0"
 LOCAL_EMBEDDERS: Final = (
     "local/all-minilm-l6-v2",
@@ -53,7 +46,7 @@ class Vendors:
         self._lock = Lock()
         self._built: dict[str, object] = {}
 
-    def embedder(self, *, key: str, tenant: str) -> Embedder:
+    def embedder(self, *, key: str, tenant: str) -> contracts.Embedder:
         """Return the embedder of a key; raise ProviderUnavailable where there is none."""
         whole = self.complete_key(key=key)
         if whole in LOCAL_EMBEDDERS:
@@ -62,7 +55,7 @@ class Vendors:
         space = SPACE.match(name)
         if provider not in {COHERE, OPENAI} or space is None:
             raise _unknown(message("embedder"), whole, (COHERE, OPENAI))
-        model = EmbeddingModel(key=whole, dimensions=int(space["dimensions"]))
+        model = contracts.EmbeddingModel(key=whole, dimensions=int(space["dimensions"]))
         if provider == COHERE:
             from memory.providers.cohere_api import CohereEmbedder
 
@@ -86,7 +79,7 @@ class Vendors:
             asks_dimensions=self.settings.openai_asks_dimensions,
         )
 
-    def reranker(self, *, tenant: str) -> Reranker | None:
+    def reranker(self, *, tenant: str) -> contracts.Reranker | None:
         """Return the configured reranker, or None; raise ProviderUnavailable where unknown."""
         key = self.settings.reranker
         if not key:
@@ -105,7 +98,7 @@ class Vendors:
         client = self._cohere_client()
         return CohereReranker(key=key, client=client, guard=self._guard, tenant=tenant)
 
-    def chat_model(self, *, tenant: str) -> ChatModel | None:
+    def chat_model(self, *, tenant: str) -> contracts.ChatModel | None:
         """Return the configured chat model, or None."""
         if not self.settings.openai_chat_model:
             return None
@@ -174,11 +167,8 @@ def models_dir() -> Path:
     return _current().settings.models_dir
 
 
-def embedder(*, key: str = "", tenant: str = "") -> Embedder:
-    """Return the embedder of a model key, by default the installation's; load nothing yet.
-
-    Raises ProviderUnavailable where there is no such model.
-    """
+def embedder(*, key: str = "", tenant: str = "") -> contracts.Embedder:
+    """Return an embedder, by default the installation's, unloaded. Raises ProviderUnavailable."""
     current = _current()
     return current.embedder(key=key or current.settings.embedder, tenant=tenant)
 
@@ -191,20 +181,17 @@ def known_embedders() -> tuple[str, ...]:
         COHERE_DEFAULT if current.settings.cohere_api_key else "",
         current.settings.embedder,
     )
-    local = tuple(key for key in LOCAL_EMBEDDERS if not key.startswith(Provider.HASHING))
+    local = tuple(key for key in LOCAL_EMBEDDERS if not key.startswith(contracts.Provider.HASHING))
     remote = tuple(current.complete_key(key=key) for key in named if key)
     return tuple(dict.fromkeys(local + remote))
 
 
-def reranker(*, tenant: str = "") -> Reranker | None:
-    """Return the installation's reranker, or None where none is configured.
-
-    Raises ProviderUnavailable where there is no such model.
-    """
+def reranker(*, tenant: str = "") -> contracts.Reranker | None:
+    """Return the installation's reranker, if any. Raises ProviderUnavailable where unknown."""
     return _current().reranker(tenant=tenant)
 
 
-def chat_model(*, tenant: str = "") -> ChatModel | None:
+def chat_model(*, tenant: str = "") -> contracts.ChatModel | None:
     """Return the installation's chat model, or None where none is configured."""
     return _current().chat_model(tenant=tenant)
 
@@ -229,12 +216,12 @@ def _unknown(what: str, key: str, known: tuple[str, ...]) -> ProviderUnavailable
     )
 
 
-def _local_model(key: str, settings: ProviderSettings) -> LocalModel:
-    if key.startswith(Provider.LOCAL):
+def _local_model(key: str, settings: ProviderSettings) -> contracts.LocalModel:
+    if key.startswith(contracts.Provider.LOCAL):
         from memory.providers.local import LocalEmbedder
 
         return LocalEmbedder(models_dir=settings.models_dir, threads=settings.local_threads)
-    if key.startswith(Provider.STATIC):
+    if key.startswith(contracts.Provider.STATIC):
         from memory.providers.static import StaticEmbedder
 
         return StaticEmbedder(models_dir=settings.models_dir)

@@ -27,17 +27,6 @@ from typing import Any, BinaryIO, Final
 from .. import code_files, configuration, masking
 from ..errors import ClientError, Misused
 from . import parsers
-from .parsers import (
-    STRIDE,
-    Entry,
-    Line,
-    Parser,
-    ParserState,
-    TranscriptEvent,
-    TranscriptTurn,
-    UnknownKind,
-    WorkPlace,
-)
 
 FIRST_LINES: Final = 200  # that are read for the folder of the work; default
 FIRST_LINE_MOST: Final = 1024 * 1024  # bytes of each of them
@@ -71,8 +60,8 @@ class TranscriptSource:
     name: str
     folder: str
     pattern: str
-    parser: Parser
-    work_place: Callable[[Line], WorkPlace]
+    parser: parsers.Parser
+    work_place: Callable[[parsers.Line], parsers.WorkPlace]
     subagents: str = ""
 
 
@@ -179,7 +168,7 @@ def subagents(*, of: Transcript, ranks: Mapping[str, int] = NO_RANKS) -> tuple[T
     return tuple(sorted(found, key=lambda one: one.rank))
 
 
-def work_place(*, transcript: Transcript) -> WorkPlace:
+def work_place(*, transcript: Transcript) -> parsers.WorkPlace:
     """Return where the work is: the first that the file has of each part, without secrets.
 
     The root is that of a repository which is still there; where git refuses, there is none.
@@ -195,7 +184,7 @@ def work_place(*, transcript: Transcript) -> WorkPlace:
             root = code_files.root_of(folder=Path(cwd)).as_posix()
     except ClientError:
         root = ""
-    return WorkPlace(
+    return parsers.WorkPlace(
         cwd=masking.mask(text=cwd).text[:CWD_MOST],
         root=masking.mask(text=root).text[:CWD_MOST],
         branch=masking.mask(text=branch).text[:BRANCH_MOST],
@@ -217,7 +206,7 @@ def _size(path: Path) -> int | None:
     return seen.st_size if stat.S_ISREG(seen.st_mode) else None
 
 
-def _first_lines(transcript: Transcript) -> list[Line]:
+def _first_lines(transcript: Transcript) -> list[parsers.Line]:
     with transcript.path.open("rb") as file:
         raws = [file.readline(FIRST_LINE_MOST) for _ in range(FIRST_LINES)]
     return [parsers.json_object(raw) or {} for raw in raws]
@@ -269,7 +258,7 @@ class Position:
 
     offset: int = 0
     line: int = 0
-    state: ParserState = field(default_factory=ParserState)
+    state: parsers.ParserState = field(default_factory=parsers.ParserState)
 
 
 START: Final = Position()
@@ -285,14 +274,16 @@ class ReadLine:
     events: list[Row] = field(default_factory=list)
     masked: list[str] = field(default_factory=list)
 
-    def add(self, entry: Entry, same: Row) -> None:
+    def add(self, entry: parsers.Entry, same: Row) -> None:
         """Add an entry as it is sent; what an agent says aloud is a thought as well."""
         row, kinds = _row(entry, self.position.state)
         self.masked += kinds
-        is_turn = isinstance(entry, TranscriptTurn)
+        is_turn = isinstance(entry, parsers.TranscriptTurn)
         (self.turns if is_turn else self.events).append({**same, **row})
-        if isinstance(entry, TranscriptTurn) and entry.role == "assistant":
-            aloud, _ = _row(TranscriptEvent(kind="reasoning", text=entry.text), self.position.state)
+        if isinstance(entry, parsers.TranscriptTurn) and entry.role == "assistant":
+            aloud, _ = _row(
+                parsers.TranscriptEvent(kind="reasoning", text=entry.text), self.position.state
+            )
             self.events.append({**same, **aloud})
 
 
@@ -362,12 +353,12 @@ class Bookmarks:
 
 
 def read(
-    *, path: Path, parser: Parser, start: Position = START, rank: int = 0
+    *, path: Path, parser: parsers.Parser, start: Position = START, rank: int = 0
 ) -> Iterator[ReadLine]:
     """Yield each line behind a position; `rank` counts subagents, 0 is the main agent."""
     position = start
     if rank and start == START:
-        position = Position(state=ParserState(agent=path.stem))
+        position = Position(state=parsers.ParserState(agent=path.stem))
     with path.open("rb") as file:
         _seek_line(file, position.offset)
         for raw in _raw_lines(file):
@@ -388,40 +379,40 @@ def _raw_lines(file: BinaryIO) -> Iterator[bytes]:
             yield raw
 
 
-def _line(raw: bytes, parser: Parser, before: Position, offset: int, rank: int) -> ReadLine:
+def _line(raw: bytes, parser: parsers.Parser, before: Position, offset: int, rank: int) -> ReadLine:
     number, state = before.line + 1, replace(before.state)
     position = Position(offset=offset, line=number, state=state)
     line, read = parsers.json_object(raw), ReadLine(position=position)
-    if line is None or (rank and (number + 1) * STRIDE > BLOCK):
+    if line is None or (rank and (number + 1) * parsers.STRIDE > BLOCK):
         read.status = LineStatus.READ if raw.isspace() else LineStatus.BROKEN
         return read
     try:
         found = tuple(parser(state, line))
-    except UnknownKind as unknown:
+    except parsers.UnknownKind as unknown:
         read.status = LineStatus.UNKNOWN
         name = parsers.masked(text=str(unknown).strip(), most=80).text.strip()
-        found = (TranscriptEvent(kind=name or "unnamed"),)
+        found = (parsers.TranscriptEvent(kind=name or "unnamed"),)
     found = tuple(_of_subagent(found)) if rank else found
-    first = number * STRIDE + (FIRST_BLOCK + (rank - 1) * BLOCK if rank else 0)
+    first = number * parsers.STRIDE + (FIRST_BLOCK + (rank - 1) * BLOCK if rank else 0)
     at = _timestamp(line)
-    for place, entry in enumerate(found[: STRIDE - 1], 1):
+    for place, entry in enumerate(found[: parsers.STRIDE - 1], 1):
         read.add(entry, {"sequence": first + place, **at})
     return read
 
 
-def _of_subagent(found: tuple[Entry, ...]) -> Iterator[Entry]:
+def _of_subagent(found: tuple[parsers.Entry, ...]) -> Iterator[parsers.Entry]:
     """Yield what counts of a subagent: no person speaks to it, and what it says is reasoning."""
     for one in found:
-        if isinstance(one, TranscriptTurn):
+        if isinstance(one, parsers.TranscriptTurn):
             if one.role != "user":
-                yield TranscriptEvent(kind="reasoning", text=one.text)
+                yield parsers.TranscriptEvent(kind="reasoning", text=one.text)
         elif one.kind != "prompt":
             yield one
 
 
-def _row(entry: Entry, state: ParserState) -> tuple[Row, tuple[str, ...]]:
+def _row(entry: parsers.Entry, state: parsers.ParserState) -> tuple[Row, tuple[str, ...]]:
     """Return an entry as it is sent, and the kinds of what was masked in it."""
-    if isinstance(entry, TranscriptTurn):
+    if isinstance(entry, parsers.TranscriptTurn):
         found = parsers.masked(text=entry.text, most=TURN_MOST)
         return {"text": found.text, "role": entry.role}, found.kinds
     found = parsers.masked(text=entry.text, most=TEXT_MOST)
@@ -440,7 +431,7 @@ def _row(entry: Entry, state: ParserState) -> tuple[Row, tuple[str, ...]]:
     return {**row, "kind": entry.kind}, () if entry.kind == "prompt" else found.kinds  # its turn's
 
 
-def _timestamp(line: Line) -> Row:
+def _timestamp(line: parsers.Line) -> Row:
     """Return when a line was written as a row has it, with its zone; nothing for what is none."""
     try:
         read = datetime.fromisoformat(parsers.text_of(line, "timestamp"))
@@ -460,7 +451,7 @@ def _seek_line(file: BinaryIO, offset: int) -> None:
 def position_of(stored: Any) -> Position:
     """Return a stored position; the start where it is of another version or broken."""
     try:
-        state = ParserState(**{**stored["state"], "own": tuple(stored["state"]["own"])})
+        state = parsers.ParserState(**{**stored["state"], "own": tuple(stored["state"]["own"])})
         return Position(offset=int(stored["offset"]), line=int(stored["line"]), state=state)
     except (KeyError, TypeError, ValueError):
         return START
