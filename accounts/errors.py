@@ -27,6 +27,11 @@ class CairnError(Exception):
     status: ClassVar[int] = 500
     title: str = "Something went wrong"
 
+    def __init_subclass__(cls, *, code: str = "", status: int = 0, title: str = "") -> None:
+        """Declare a kind of refusal; what is not named is as in the kind above it."""
+        super().__init_subclass__()
+        cls.code, cls.status, cls.title = code or cls.code, status or cls.status, title or cls.title
+
     def __init__(self, *, detail: str, hint: str = "", errors: tuple[FieldError, ...] = ()) -> None:
         """Keep the sentence, the hint and the field errors."""
         super().__init__(detail)
@@ -35,12 +40,8 @@ class CairnError(Exception):
         self.errors = errors
 
 
-class InvalidInput(CairnError):
+class InvalidInput(CairnError, code="invalid_input", status=422, title="Invalid input"):
     """The request is understood and wrong."""
-
-    code = "invalid_input"
-    status = 422
-    title = "Invalid input"
 
 
 def wrong_field(
@@ -55,104 +56,62 @@ def wrong_field(
     return InvalidInput(detail=detail, hint=hint, errors=(fault,))
 
 
-class Unauthenticated(CairnError):
+class Unauthenticated(CairnError, code="unauthenticated", status=401, title="Not signed in"):
     """There is no credential, or not a good one."""
 
-    code = "unauthenticated"
-    status = 401
-    title = "Not signed in"
 
-
-class InvalidToken(Unauthenticated):
+class InvalidToken(Unauthenticated, code="invalid_token", title="Invalid token"):
     """The token is malformed, unknown, expired or revoked, or its owner has left."""
 
-    code = "invalid_token"
-    title = "Invalid token"
 
-
-class QuotaExceeded(CairnError):
+class QuotaExceeded(CairnError, code="quota_exceeded", status=402, title="Plan limit reached"):
     """The plan's limit is reached."""
 
-    code = "quota_exceeded"
-    status = 402
-    title = "Plan limit reached"
 
-
-class Forbidden(CairnError):
+class Forbidden(CairnError, code="forbidden", status=403, title="Not allowed"):
     """The caller is known and not allowed."""
 
-    code = "forbidden"
-    status = 403
-    title = "Not allowed"
 
-
-class RoleNotSufficient(Forbidden):
+class RoleNotSufficient(
+    Forbidden, code="role_not_sufficient", title="Your role does not allow this"
+):
     """The caller's role may not do this."""
 
-    code = "role_not_sufficient"
-    title = "Your role does not allow this"
 
-
-class NotFound(CairnError):
+class NotFound(CairnError, code="not_found", status=404, title="Not found"):
     """The thing is not there, or not for this caller."""
 
-    code = "not_found"
-    status = 404
-    title = "Not found"
 
-
-class Conflict(CairnError):
+class Conflict(CairnError, code="conflict", status=409, title="Conflict"):
     """The request contradicts the present state."""
 
-    code = "conflict"
-    status = 409
-    title = "Conflict"
 
-
-class LastOwner(Conflict):
+class LastOwner(Conflict, code="last_owner", title="The last owner stays"):
     """An organization keeps at least one owner."""
 
-    code = "last_owner"
-    title = "The last owner stays"
 
-
-class AddressTaken(Conflict):
+class AddressTaken(Conflict, code="address_taken", title="The address is taken"):
     """Another organization has the address, the part after /o/."""
 
-    code = "address_taken"
-    title = "The address is taken"
 
-
-class PreconditionFailed(CairnError):
+class PreconditionFailed(
+    CairnError, code="precondition_failed", status=412, title="Changed meanwhile"
+):
     """The version named by the caller is no longer the newest."""
 
-    code = "precondition_failed"
-    status = 412
-    title = "Changed meanwhile"
 
-
-class TooLarge(CairnError):
+class TooLarge(CairnError, code="too_large", status=413, title="Too large"):
     """The request carries more than one may."""
 
-    code = "too_large"
-    status = 413
-    title = "Too large"
 
-
-class PreconditionRequired(CairnError):
+class PreconditionRequired(
+    CairnError, code="precondition_required", status=428, title="Version required"
+):
     """An edit must name the version that it edits."""
 
-    code = "precondition_required"
-    status = 428
-    title = "Version required"
 
-
-class RateLimited(CairnError):
+class RateLimited(CairnError, code="rate_limited", status=429, title="Too many requests"):
     """The caller is too fast."""
-
-    code = "rate_limited"
-    status = 429
-    title = "Too many requests"
 
     def __init__(self, *, detail: str, retry_after_seconds: int, hint: str = "") -> None:
         """Keep how long to wait, in whole seconds."""
@@ -163,12 +122,8 @@ class RateLimited(CairnError):
         self.retry_after_seconds = retry_after_seconds
 
 
-class Unavailable(CairnError):
+class Unavailable(CairnError, code="unavailable", status=503, title="Temporarily unavailable"):
     """Something that the answer needs is down."""
-
-    code = "unavailable"
-    status = 503
-    title = "Temporarily unavailable"
 
 
 GRANT_REFUSALS: Final = {  # RFC 8628, 3.5: code, title
@@ -179,12 +134,10 @@ GRANT_REFUSALS: Final = {  # RFC 8628, 3.5: code, title
 }
 
 
-class GrantRefused(CairnError):
+class GrantRefused(
+    CairnError, code="access_denied", status=400, title=GRANT_REFUSALS["access_denied"]
+):
     """A program that signs in without a browser has no token yet, or will have none."""
-
-    code = "access_denied"
-    status = 400
-    title = GRANT_REFUSALS[code]
 
     def __init__(self, *, code: str, detail: str, hint: str) -> None:
         """Keep which of the refusals it is."""

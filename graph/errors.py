@@ -3,15 +3,9 @@
 from accounts.errors import Conflict, InvalidInput
 
 
-class ManifestMismatch(InvalidInput):
+class ManifestMismatch(InvalidInput, code="manifest_mismatch", title="File and hash differ"):
     """An uploaded file is not the one its hash promised."""
 
-    code = "manifest_mismatch"
-    title = "File and hash differ"
 
-
-class IndexRunning(Conflict):
+class IndexRunning(Conflict, code="index_running", title="Indexing is running"):
     """The project is being indexed already."""
-
-    code = "index_running"
-    title = "Indexing is running"

@@ -18,11 +18,8 @@ CairnError                              (accounts.errors)
 from accounts.errors import Conflict, FieldError, Forbidden, InvalidInput, Unavailable
 
 
-class RefusedByGate(InvalidInput):
+class RefusedByGate(InvalidInput, code="refused_by_gate", title="Not stored"):
     """An intake gate refused the candidate."""
-
-    code = "refused_by_gate"
-    title = "Not stored"
 
     def __init__(
         self, *, gate: str, detail: str, hint: str, errors: tuple[FieldError, ...] = ()
@@ -32,50 +29,31 @@ class RefusedByGate(InvalidInput):
         self.gate = gate
 
 
-class ProtectedMemory(Forbidden):
+class ProtectedMemory(Forbidden, code="protected_memory", title="Protected memory"):
     """An agent may not forget or edit this memory."""
 
-    code = "protected_memory"
-    title = "Protected memory"
 
-
-class GovernanceDenied(Forbidden):
+class GovernanceDenied(Forbidden, code="governance_denied", title="Governance layer refused"):
     """Only a steward in person places a memory in layer 1."""
 
-    code = "governance_denied"
-    title = "Governance layer refused"
 
-
-class SelfApproval(Forbidden):
+class SelfApproval(Forbidden, code="self_approval", title="Someone else must approve this"):
     """Who proposed a memory cannot be the one who approves it."""
 
-    code = "self_approval"
-    title = "Someone else must approve this"
 
-
-class NotActive(Conflict):
+class NotActive(Conflict, code="not_active", title="No longer active"):
     """The memory is superseded, archived or deleted."""
 
-    code = "not_active"
-    title = "No longer active"
 
-
-class NotSwitchable(Conflict):
+class NotSwitchable(Conflict, code="not_switchable", title="The embedding model stays"):
     """The embedding model cannot be changed like this now."""
 
-    code = "not_switchable"
-    title = "The embedding model stays"
 
-
-class EmbedderUnavailable(Unavailable):
+class EmbedderUnavailable(
+    Unavailable, code="embedder_unavailable", title="Embedding is unavailable"
+):
     """No vectors can be made now."""
 
-    code = "embedder_unavailable"
-    title = "Embedding is unavailable"
 
-
-class ModelUnavailable(Unavailable):
+class ModelUnavailable(Unavailable, code="model_unavailable", title="The model is unavailable"):
     """No text model answers now."""
-
-    code = "model_unavailable"
-    title = "The model is unavailable"

@@ -3,15 +3,11 @@
 from accounts.errors import Conflict, Forbidden
 
 
-class NotBoundToProject(Forbidden):
+class NotBoundToProject(
+    Forbidden, code="not_bound_to_project", title="The token does not cover this project"
+):
     """The token is bound to other projects."""
 
-    code = "not_bound_to_project"
-    title = "The token does not cover this project"
 
-
-class SlugTaken(Conflict):
+class SlugTaken(Conflict, code="slug_taken", title="The slug is taken"):
     """The slug names another project or team."""
-
-    code = "slug_taken"
-    title = "The slug is taken"

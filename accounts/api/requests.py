@@ -32,20 +32,14 @@ HOOK_DIGITS: Final = 4
 SCHEMES: Final = frozenset({"bearer", "token"})
 
 
-class MalformedRequest(CairnError):
+class MalformedRequest(CairnError, code="malformed_request", status=400, title="Malformed request"):
     """The request cannot be read."""
 
-    code = "malformed_request"
-    status = 400
-    title = "Malformed request"
 
-
-class UnsupportedMedia(CairnError):
+class UnsupportedMedia(
+    CairnError, code="unsupported_media_type", status=415, title="Unsupported media type"
+):
     """The body's format is not taken here."""
-
-    code = "unsupported_media_type"
-    status = 415
-    title = "Unsupported media type"
 
 
 DEEPEST: Final = 32  # levels

@@ -25,18 +25,14 @@ ACCEPTED: Final = re.compile(r"[\x21-\x7e]{1,255}\Z")
 KEPT_HEADERS: Final = ("ETag", "Location")
 
 
-class IdempotencyMismatch(InvalidInput):
+class IdempotencyMismatch(
+    InvalidInput, code="idempotency_mismatch", title="Idempotency key reused"
+):
     """The key belongs to another request."""
 
-    code = "idempotency_mismatch"
-    title = "Idempotency key reused"
 
-
-class StillRunning(Conflict):
+class StillRunning(Conflict, code="still_running", title="The first request is still running"):
     """The first request with this key has not ended."""
-
-    code = "still_running"
-    title = "The first request is still running"
 
 
 def key_of(*, request: HttpRequest) -> str | None:

@@ -26,11 +26,9 @@ QUOTA_CODES: Final = frozenset({"insufficient_quota", "billing_hard_limit_reache
 RETRYABLE_STATUSES: Final = frozenset({408, 409, 425})  # timeout, conflict, too early
 
 
-class ProviderError(Unavailable):
+class ProviderError(Unavailable, code="provider_error", title="The model provider failed"):
     """A model call gave no usable answer; `detail` says why and `hint` what to do."""
 
-    code = "provider_error"
-    title = "The model provider failed"
     is_transient: ClassVar[bool] = False
     default_hint: ClassVar[str] = "Try again later, or choose another model in the settings."
 
@@ -40,33 +38,31 @@ class ProviderError(Unavailable):
         self.provider = provider
 
 
-class ProviderUnavailable(ProviderError):
+class ProviderUnavailable(
+    ProviderError, code="provider_unavailable", title="The model provider is not available"
+):
     """The vendor cannot be reached or has no answer now."""
 
-    code = "provider_unavailable"
-    title = "The model provider is not available"
     is_transient = True
 
 
-class CircuitOpen(ProviderUnavailable):
+class CircuitOpen(ProviderUnavailable, code="provider_circuit_open"):
     """The circuit of this tenant and provider is open: nothing was sent."""
 
-    code = "provider_circuit_open"
     is_transient = False
 
 
-class ProviderTimeout(ProviderUnavailable):
+class ProviderTimeout(
+    ProviderUnavailable, code="provider_timeout", title="The model provider took too long"
+):
     """The total deadline passed before the whole answer was there."""
 
-    code = "provider_timeout"
-    title = "The model provider took too long"
 
-
-class ProviderRateLimited(ProviderError):
+class ProviderRateLimited(
+    ProviderError, code="provider_rate_limited", title="The model provider limits our rate"
+):
     """The vendor asked us to slow down."""
 
-    code = "provider_rate_limited"
-    title = "The model provider limits our rate"
     is_transient = True
 
     def __init__(
@@ -77,19 +73,19 @@ class ProviderRateLimited(ProviderError):
         self.retry_after_seconds = retry_after_seconds
 
 
-class ProviderRefused(ProviderError):
+class ProviderRefused(
+    ProviderError, code="provider_refused", title="The model provider refused the request"
+):
     """The vendor rejects the request itself, so that a retry cannot help."""
 
-    code = "provider_refused"
-    title = "The model provider refused the request"
     default_hint = "Check the key, the model name and the base address in the settings."
 
 
-class ProviderInvalidAnswer(ProviderError):
+class ProviderInvalidAnswer(
+    ProviderError, code="provider_invalid_answer", title="The model provider gave an invalid answer"
+):
     """The vendor answered with something that must not be stored or ranked by."""
 
-    code = "provider_invalid_answer"
-    title = "The model provider gave an invalid answer"
     is_transient = True
     default_hint = "Check that the configured model and its dimensions are the ones served."
 

@@ -276,11 +276,8 @@ def _wait_seconds(state: RetryCallState) -> float:
     """Return 0.25 s, doubled with each retry, or what the vendor asks for where that is longer."""
     wait = wait_exponential(multiplier=FIRST_WAIT_SECONDS)(state)
     error = state.outcome.exception() if state.outcome else None
-    return (
-        max(wait, error.retry_after_seconds)
-        if isinstance(error, errors.ProviderRateLimited)
-        else wait
-    )
+    is_told = isinstance(error, errors.ProviderRateLimited)
+    return max(wait, error.retry_after_seconds) if is_told else wait
 
 
 @dataclass(kw_only=True)

@@ -129,6 +129,8 @@ def _messages_of_node(node: ast.AST, path: str) -> Iterator[ast.expr]:
     elif isinstance(node, ast.arguments):
         pairs = zip(node.kwonlyargs, node.kw_defaults, strict=True)
         yield from (value for one, value in pairs if value and KEYWORD.match(one.arg))
+    elif isinstance(node, ast.ClassDef) and path.endswith("errors.py"):
+        yield from (word.value for word in node.keywords if word.arg == "title")
     elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         is_title = path.endswith("errors.py")
