@@ -156,11 +156,7 @@ _REASON = re.compile(r'^\s*"(?P<package>[\w.\[\],-]+)==(?P<version>[\w.]+)",\s*#
 
 def own_statements(*, project: str) -> tuple[NewMemory, ...]:
     """Return every statement of this installation as a candidate for a project."""
-    return (
-        *_documents(project),
-        *_modules(project),
-        *_dependencies(project),
-    )
+    return (*_documents(project), *_modules(project), *_dependencies(project))
 
 
 def _documents(project: str) -> Iterator[NewMemory]:

@@ -60,8 +60,7 @@ class ProjectChanges(schemas.Changes):
         "near_duplicate_cosine", "Cosine above which a memory is known already, 0.8 to 1."
     )
     near_duplicate_window: int | None = _number(
-        "near_duplicate_window",
-        "Newest entries that are compared with it besides, 0 to 1,000.",
+        "near_duplicate_window", "Newest entries that are compared with it besides, 0 to 1,000."
     )
     conflict_cosine: float | None = _number(
         "conflict_cosine", "Cosine from which on it is looked for a conflict, 0.5 to 1."
@@ -73,8 +72,7 @@ class ProjectChanges(schemas.Changes):
         description="How conversations are read; null: hybrid."
     )
     max_llm_calls_per_turn: int | None = _number(
-        "max_llm_calls_per_turn",
-        "Calls of a model that a turn may cost; 0: none; null: 1.",
+        "max_llm_calls_per_turn", "Calls of a model that a turn may cost; 0: none; null: 1."
     )
     max_llm_calls_per_session: int | None = _number(
         "max_llm_calls_per_session", "Calls that a session may cost; null: 20."
@@ -84,8 +82,7 @@ class ProjectChanges(schemas.Changes):
         "Tokens of its calls in a month; 0 or null: no bound of its own.",
     )
     max_llm_adds_per_day: int | None = _number(
-        "max_llm_adds_per_day",
-        "Explicit adds a day that a model compares; 0 or null: none.",
+        "max_llm_adds_per_day", "Explicit adds a day that a model compares; 0 or null: none."
     )
     keep_events_days: int | None = _number(
         "keep_events_days",

@@ -264,8 +264,7 @@ def _check_replaceable(old: Token, *, now: datetime) -> None:
     if old.revoked_at is None and old.expires_at > now and old.replaced_by_id is None:
         return
     raise Conflict(
-        detail="This token has ended or was replaced already.",
-        hint="Create a new token instead.",
+        detail="This token has ended or was replaced already.", hint="Create a new token instead."
     )
 
 

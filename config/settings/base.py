@@ -76,9 +76,9 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "frontend.context.page",
-            ],
+            ]
         },
-    },
+    }
 ]
 
 LANGUAGE_CODE = "en"
@@ -120,7 +120,7 @@ DATABASES = {
                 "max_lifetime": CONNECTION_LIFETIME_S,
                 "reconnect_timeout": RECONNECT_TIMEOUT_S,
                 "connection_class": timeouts.PatientConnection,
-            },
+            }
         },
         "DISABLE_SERVER_SIDE_CURSORS": True,  # they would outlive their transaction
     }

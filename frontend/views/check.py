@@ -37,11 +37,7 @@ SUMMARIES: Final[Mapping[Verdict, Summary]] = {
         _("Nothing rules this out, but some memories do not fit. See the findings below."),
     ),
 }
-KNOWN: Final[Summary] = (
-    "good",
-    _("No objections"),
-    _("Read the findings below before you start."),
-)
+KNOWN: Final[Summary] = ("good", _("No objections"), _("Read the findings below before you start."))
 UNKNOWN: Final[Summary] = (
     "good",
     _("No objections found"),
@@ -90,10 +86,7 @@ REASONS: Final[Mapping[FindingReason, tuple[Name, Name]]] = {  # what is so, and
         _("About a file that you change."),
         _("Keep it in mind while you change the file."),
     ),
-    FindingReason.RELEVANT: (
-        _("Related to this."),
-        _("Keep it in mind while you work."),
-    ),
+    FindingReason.RELEVANT: (_("Related to this."), _("Keep it in mind while you work.")),
 }
 LEFT_OUT: Final[Mapping[str, Name]] = {  # what was not looked at, or done without
     **MISSING,

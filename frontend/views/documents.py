@@ -52,11 +52,7 @@ def imports(request: HttpRequest, frame: Frame) -> HttpResponse:
         limit=IMPORTS,
         now=frame.now,
     )
-    context |= {
-        "imports": found,
-        "next": last,
-        **form(),
-    }
+    context |= {"imports": found, "next": last, **form()}
     return base.page(request, "pages/imports.html", context)
 
 

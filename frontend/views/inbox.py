@@ -129,8 +129,7 @@ def bulk(request: HttpRequest, frame: Frame) -> HttpResponse:
         count = base.number_of(sent.get("count", ""))
         if count is None:
             raise InvalidInput(
-                detail="Type the number of memories.",
-                hint="The dialog shows the number.",
+                detail="Type the number of memories.", hint="The dialog shows the number."
             )
         chosen = bulk_actions.WaitingGroup(
             project=frame.slug,

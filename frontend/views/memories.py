@@ -142,10 +142,7 @@ def bulk(request: HttpRequest, frame: Frame) -> HttpResponse:
     chosen = base.ids_of(request.POST.getlist("memory"))
     base.check_here(frame, chosen)
     done = actions.change_in_bulk(
-        caller=frame.caller,
-        verb=request.POST.get("verb", ""),
-        memory_ids=chosen,
-        now=frame.now,
+        caller=frame.caller, verb=request.POST.get("verb", ""), memory_ids=chosen, now=frame.now
     )
     say = ngettext("%(count)d memory done.", "%(count)d memories done.", done) % {"count": done}
     return base.done(request, to=base.address("memories", frame), say=say, changed="memories")

@@ -53,10 +53,7 @@ Target = tuple[str, str]  # what it is called, and its address
 @base.reader
 def overview(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the figures of the project, what needs attention and the newest activity."""
-    context = {
-        **_figures(frame),
-        "entries": _entries(frame, OVERVIEW_ENTRIES),
-    }
+    context = {**_figures(frame), "entries": _entries(frame, OVERVIEW_ENTRIES)}
     return base.page(request, "pages/overview.html", context)
 
 

@@ -53,11 +53,7 @@ class Terminal:
 
     @contextmanager
     def client(
-        self,
-        *,
-        connection: Connection | None = None,
-        project: str | None = None,
-        subject: str = "",
+        self, *, connection: Connection | None = None, project: str | None = None, subject: str = ""
     ) -> "Iterator[Client]":
         """Yield a client of the server: of the usual one, where no other is named.
 

@@ -117,11 +117,7 @@ class SavedTokens:
 
 
 def compare_figures(
-    *,
-    given: Sums,
-    without: Sums,
-    figures: Iterable[Figure] = tuple(Figure),
-    level: float = LEVEL,
+    *, given: Sums, without: Sums, figures: Iterable[Figure] = tuple(Figure), level: float = LEVEL
 ) -> tuple[ComparedFigure, ...]:
     """Compare both sides, figure by figure."""
     found = []

@@ -314,11 +314,7 @@ def book_use(*, spent: Spent, project_id: UUID | None, now: datetime) -> None:
 
 
 def judge(
-    *,
-    caller: Caller,
-    news: tuple[remember.NewMemory, ...],
-    allowance: Allowance,
-    now: datetime,
+    *, caller: Caller, news: tuple[remember.NewMemory, ...], allowance: Allowance, now: datetime
 ) -> Judgment:
     """Judge candidates that have not been stored yet, with at most one call of a model."""
     if allowance.mode is Mode.HEURISTIC or not news:
@@ -396,11 +392,7 @@ def _pairs(
     ]
     return tuple(
         model_answers.StatementPair(
-            candidate=number,
-            new=content,
-            known_id=one.id,
-            version=one.version,
-            known=one.content,
+            candidate=number, new=content, known_id=one.id, version=one.version, known=one.content
         )
         for one in sorted(near, key=lambda one: (-one.cosine, one.id))[:MOST_NEAR]
     )

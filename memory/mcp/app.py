@@ -50,10 +50,7 @@ INVALID_REQUEST: Final = -32_600  # JSON-RPC 2.0
 NO_STREAMS: Final = {
     "jsonrpc": "2.0",
     "id": None,
-    "error": {
-        "code": INVALID_REQUEST,
-        "message": "MCP is spoken by POST; there are no streams.",
-    },
+    "error": {"code": INVALID_REQUEST, "message": "MCP is spoken by POST; there are no streams."},
 }
 WEIGHED: Final = frozenset(name for name, tool in TOOLS.items() if tool.weighed)
 
@@ -128,11 +125,7 @@ async def _admitted(scope: Scope, counter: Counter, request_id: str) -> dict[str
     caller = await sync_to_async(_caller)(headers, address, counter)
     asked = parse_qs(scope.get("query_string", b"").decode("ascii", "replace")).get("project")
     origin = Origin(surface=Surface.MCP, request_id=request_id, address=address)
-    return {
-        SCOPE_KEY: caller,
-        PROJECT_KEY: _usual_project(caller, asked),
-        ORIGIN_KEY: origin,
-    }
+    return {SCOPE_KEY: caller, PROJECT_KEY: _usual_project(caller, asked), ORIGIN_KEY: origin}
 
 
 def _check_places(headers: Headers) -> None:

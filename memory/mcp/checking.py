@@ -67,10 +67,7 @@ def check_plan(call: Call, arguments: PlanArguments) -> actions.Check:
 
 
 @tool(
-    title="Check a diff before you share it",
-    scope=TokenScope.READ,
-    answer=ShownCheck,
-    weighed=True,
+    title="Check a diff before you share it", scope=TokenScope.READ, answer=ShownCheck, weighed=True
 )
 def check_diff(call: Call, arguments: DiffArguments) -> actions.Check:
     """Holds what you changed against known dead ends and decisions.

@@ -145,8 +145,7 @@ def export(
     terminal: Terminal = context.obj
     if form not in _FORMATS:
         raise Misused(
-            detail=f"{form} is no format of exports.",
-            hint=f"Formats: {', '.join(_FORMATS)}.",
+            detail=f"{form} is no format of exports.", hint=f"Formats: {', '.join(_FORMATS)}."
         )
     with (
         terminal.client(project=project) as client,

@@ -180,9 +180,7 @@ def _plan(terminal: Terminal, project: str, shared: bool) -> Iterator[UploadPlan
         yield UploadPlan(
             api=client,
             bookmarks=Bookmarks(
-                folder=terminal.places.state / BOOKMARKS,
-                url=client.url,
-                project=client.project,
+                folder=terminal.places.state / BOOKMARKS, url=client.url, project=client.project
             ),
             project=client.project,
             ends=False,

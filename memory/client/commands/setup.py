@@ -130,8 +130,7 @@ def _chosen(terminal: Terminal, names: list[str]) -> tuple[str, ...]:
     unknown = [name for name in names if name not in HARNESSES]
     if unknown:
         raise Misused(
-            detail=f"{unknown[0]} is not known.",
-            hint=f"Known are {', '.join(HARNESSES)}.",
+            detail=f"{unknown[0]} is not known.", hint=f"Known are {', '.join(HARNESSES)}."
         )
     if names:
         return tuple(names)
@@ -231,10 +230,7 @@ def _usual_project(slugs: list[str], project: str) -> str:
 
 
 def sign_in(
-    *,
-    client: "Client",
-    show: Callable[[Json], None],
-    pause: Callable[[float], None] = time.sleep,
+    *, client: "Client", show: Callable[[Json], None], pause: Callable[[float], None] = time.sleep
 ) -> str:
     """Return a token, once somebody has approved.
 

@@ -174,10 +174,7 @@ def store_vector(*, row: StoredMemory, text: str, embedded: Embedded) -> None:
 
 
 def enqueue(
-    *,
-    layers: Mapping[UUID, int],
-    name: str = "memory.embed",
-    created_by: UUID | None = None,
+    *, layers: Mapping[UUID, int], name: str = "memory.embed", created_by: UUID | None = None
 ) -> UUID | None:
     """Queue the embedding of memories in the current unit; return the job's id if it is new.
 

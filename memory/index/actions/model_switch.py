@@ -150,11 +150,7 @@ def drop(*, caller: Actor, key: str) -> UUID | None:
 def enqueue(*, key: str, delay_seconds: int = 0, created_by: UUID | None = None) -> UUID | None:
     """Queue the next part of a switch in the current unit; return the job's id if it is new."""
     return jobs.enqueue(
-        SWITCH,
-        payload={"key": key},
-        key=KEY,
-        delay_seconds=delay_seconds,
-        created_by=created_by,
+        SWITCH, payload={"key": key}, key=KEY, delay_seconds=delay_seconds, created_by=created_by
     )
 
 
