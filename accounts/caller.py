@@ -61,24 +61,19 @@ class Tenant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Someone authenticated, inside exactly one organization.
+    """Someone authenticated, inside exactly one organization."""
 
-    `user_id` is None for a service token; `bound_projects` is None when the credential reaches
-    every project its role reaches, and a tuple (possibly empty) when it is bound to those.
-    `newly_seen` is True for the first request of a token in each ten minutes.
-    """
-
-    user_id: UUID | None
+    user_id: UUID | None  # None for a service token
     organization_id: UUID
     organization_slug: str
     schema_name: str
     role: Role
     scopes: frozenset[TokenScope]
-    bound_projects: tuple[UUID, ...] | None
+    bound_projects: tuple[UUID, ...] | None  # None: all its role reaches
     source_interface: str
     agent: str = ""
     token_id: UUID | None = None
-    newly_seen: bool = False
+    newly_seen: bool = False  # first request of a token in each ten minutes
 
     @property
     def tenant(self) -> Tenant:

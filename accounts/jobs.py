@@ -421,14 +421,11 @@ class JobView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """How many jobs are in each state, and since when the one waits that has been due the longest.
-
-    `last_runs` says when each scheduled task last began; it is empty but for managers.
-    """
+    """How many jobs are in each state, and since when the one due longest waits."""
 
     states: Mapping[str, int]
     due_since: datetime | None
-    last_runs: Mapping[str, datetime]
+    last_runs: Mapping[str, datetime]  # when each scheduled task began; empty but for managers
 
 
 def list_jobs(

@@ -313,17 +313,14 @@ def _may_still_give(row: Invitation) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenView:
-    """A token without its secret. `projects` is None when it is not bound to any.
-
-    `last_used_hook` is the version of the hook script that called last, None where none has.
-    """
+    """A token without its secret."""
 
     id: UUID
     name: str
     kind: token_format.TokenKind
     last_four: str
     scopes: tuple[TokenScope, ...]
-    projects: tuple[UUID, ...] | None
+    projects: tuple[UUID, ...] | None  # None: not bound to any
     source_interface: str
     user_id: UUID
     user_name: str
@@ -332,7 +329,7 @@ class TokenView:
     last_used_at: datetime | None
     last_used_ip: str | None
     last_used_agent: str
-    last_used_hook: int | None
+    last_used_hook: int | None  # version of the script that called last
     replaced_by: UUID | None
     revoked_at: datetime | None
 

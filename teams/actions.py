@@ -398,7 +398,10 @@ def _texts(ids: Iterable[UUID]) -> list[str]:
 def add_person(
     *, caller: Caller, kind: queries.Kind, ref: str, person: str
 ) -> tuple[queries.PersonView, bool]:
-    """Add a member; say whether they were not there yet. Raises RoleNotSufficient, NotFound."""
+    """Add a member, by id or e-mail address; say whether they were not there yet.
+
+    Raises RoleNotSufficient, NotFound.
+    """
     check_manages(caller=caller)
     with tenancy.unit():
         place = queries.find_place(caller=caller, kind=kind, ref=ref)
@@ -477,7 +480,11 @@ def _leave_places(user_id: UUID) -> None:
 
 
 def create_team(*, caller: Caller, slug: str, name: str = "") -> queries.TeamView:
-    """Make a team with its maker in it. Raises InvalidInput, SlugTaken, RoleNotSufficient."""
+    """Make a team; a person who makes it is in it.
+
+    Without a name it is called by its slug. Raises InvalidInput naming the field, SlugTaken,
+    RoleNotSufficient.
+    """
     check_manages(caller=caller)
     check_slug(slug=slug)
     free_texts.check(texts={"/slug": slug, "/name": name})
@@ -492,7 +499,10 @@ def create_team(*, caller: Caller, slug: str, name: str = "") -> queries.TeamVie
 
 
 def rename_team(*, caller: Caller, ref: str, name: str, if_version: int | None) -> queries.TeamView:
-    """Rename. Raises InvalidInput, PreconditionFailed, RoleNotSufficient, NotFound."""
+    """Call a team something else.
+
+    Raises InvalidInput, PreconditionFailed, RoleNotSufficient, NotFound.
+    """
     check_manages(caller=caller)
     wanted = identifiers.checked_name(name)
     free_texts.check(texts={"/name": wanted})

@@ -99,17 +99,13 @@ class ProjectView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
-    """How a project's conversations are read, and what models may be asked for it.
-
-    `tokens_per_month` None: no bound of the project's own. `adds_per_day`: how many explicit adds a
-    model may compare with what is known, none as usual.
-    """
+    """How a project's conversations are read, and what models may be asked for it."""
 
     mode: str = "hybrid"
     calls_per_turn: int = 1
     calls_per_session: int = 20  # a default
-    tokens_per_month: int | None = None
-    adds_per_day: int = 0
+    tokens_per_month: int | None = None  # None: no bound of its own
+    adds_per_day: int = 0  # explicit adds a model may compare with what is known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,17 +62,13 @@ TO_CONFIDENT_CORRECTED = 0.05  # share of memories corrected, below
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What happened since the present level was taken.
+    """What happened since the present level was taken."""
 
-    `sessions` ended since, `total` in all; `shown` memories that they proposed, of which the person
-    confirmed and corrected some; the others nobody has decided about.
-    """
-
-    sessions: int
-    total: int
-    shown: int
-    confirmed: int
-    corrected: int
+    sessions: int  # ended since
+    total: int  # ended in all
+    shown: int  # memories that they proposed; some are not decided about
+    confirmed: int  # by the person
+    corrected: int  # by the person
 
 
 NOTHING: Final = Evidence(sessions=0, total=0, shown=0, confirmed=0, corrected=0)
@@ -80,17 +76,13 @@ NOTHING: Final = Evidence(sessions=0, total=0, shown=0, confirmed=0, corrected=0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """Where a person stands in a project; `since` None: from the first session on.
-
-    `reached` was earned; `is_chosen`: the person set the level and it does not rise by itself.
-    `gone` is the evidence of sessions since then that were deleted.
-    """
+    """Where a person stands in a project."""
 
     level: TrustLevel
-    reached: TrustLevel
-    since: datetime | None
-    is_chosen: bool
-    gone: Evidence = NOTHING
+    reached: TrustLevel  # earned
+    since: datetime | None  # None: from the first session on
+    is_chosen: bool  # by the person: it does not rise by itself
+    gone: Evidence = NOTHING  # of sessions since then that were deleted
 
 
 START: Final = Standing(
@@ -100,15 +92,12 @@ START: Final = Standing(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextLevel:
-    """The level that is earned next, and what is missing: sessions, confirmations, fewer mistakes.
-
-    `corrected_share` is of what was decided, None while nothing was.
-    """
+    """The level earned next, and what is missing: sessions, confirmations, mistakes."""
 
     level: TrustLevel
     sessions_to_go: int
     confirmations_to_go: int
-    corrected_share: float | None
+    corrected_share: float | None  # of what was decided, None while nothing was
     is_earned: bool
 
 

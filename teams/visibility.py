@@ -36,8 +36,8 @@ class Sight:
     """
 
     audiences: tuple[UUID, ...]
-    bound_projects: tuple[UUID, ...] | None
-    person: UUID | None = None
+    bound_projects: tuple[UUID, ...] | None  # those the credential is bound to
+    person: UUID | None = None  # with `token`, whose sight it is
     token: UUID | None = None
 
 

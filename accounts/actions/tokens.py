@@ -44,21 +44,17 @@ _hooks: Final[dict[UUID, int]] = {}  # by token, so that no call asks what is st
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewToken:
-    """What a token is to be. `projects` None: every project its owner reaches.
-
-    `expires_in_days` None: the default, or the organization's maximum where that is less. `id` is
-    new unless it was told before, to a person who approved it.
-    """
+    """What a token is to be."""
 
     name: str
     scopes: frozenset[TokenScope] = field(
         default_factory=lambda: frozenset({TokenScope.READ, TokenScope.WRITE})
     )
-    projects: tuple[UUID, ...] | None = None
-    expires_in_days: int | None = None
+    projects: tuple[UUID, ...] | None = None  # None: every project its owner reaches
+    expires_in_days: int | None = None  # None: the default, or the organization's maximum if less
     source_interface: str = "api"
     kind: token_format.TokenKind = token_format.TokenKind.PERSON
-    id: UUID = field(default_factory=new_id)
+    id: UUID = field(default_factory=new_id)  # or one told before, to who approved it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,19 +56,15 @@ class Edits(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One call, read and checked.
-
-    `body`, `query` and `headers` are what the endpoint's models let through. `cursor` is where the
-    page before ended, as JSON; `if_version` the version of If-Match.
-    """
+    """One call, read and checked."""
 
     caller: Caller
     now: datetime
-    body: Any = None
+    body: Any = None  # as the endpoint's models let it through, like query and headers
     query: Any = None
     path: Mapping[str, str] = field(default_factory=dict)
-    cursor: str | None = None
-    if_version: int | None = None
+    cursor: str | None = None  # where the page before ended, as JSON
+    if_version: int | None = None  # of If-Match
     headers: Any = None
 
     @property
@@ -88,19 +84,15 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a call returns besides a body: a version for the ETag, where the next page begins.
-
-    `status` 0 is the one that the endpoint declares. With a `filename`, the body is an open file of
-    the type `media`; who sends it closes it.
-    """
+    """What a call returns besides a body."""
 
     body: Any
     _: KW_ONLY
-    status: int = 0
-    version: int | None = None
+    status: int = 0  # 0: the one that the endpoint declares
+    version: int | None = None  # for the ETag
     following: Any = None  # what `Call.after` returns for the next page; None: there is none
     location: str = ""
-    filename: str = ""
+    filename: str = ""  # then the body is an open file of this media type; the sender closes it
     media: str = JSON
     headers: Mapping[str, str] = field(default_factory=dict)
 

@@ -296,14 +296,11 @@ class Headers(Query):
 
 
 class Resource(NamedTuple):
-    """Where a thing of an answer is found: the path of its calls, and pointers into the answer.
-
-    `version` points at what the ETag says; where there is none, the thing has no versions.
-    """
+    """Where a thing of an answer is found: the path of its calls, pointers into it."""
 
     path: str
     key: str
-    version: str = ""
+    version: str = ""  # at what the ETag says; where there is none, it has no versions
 
 
 class Result(BaseModel):

@@ -60,7 +60,9 @@ def once(
 
     Raises IdempotencyMismatch or StillRunning.
     """
-    fingerprint = _fingerprint(request, call)
+    parts: list[Any] = [request.method, request.path, request.GET.dict(), call.body]
+    written = orjson.dumps(parts, default=str, option=orjson.OPT_SORT_KEYS)
+    fingerprint = hashlib.sha256(written).hexdigest()
     kept = idempotency.begin(caller=call.caller, key=key, fingerprint=fingerprint)
     if kept.standing == Standing.OTHER_REQUEST:
         raise IdempotencyMismatch(

@@ -65,16 +65,12 @@ REASON: Final = (
 
 
 class Row(NamedTuple):
-    """One memory of a list; `contradictions` stand below it: no side is shown alone.
-
-    `explain` says why a search found it, and `threshold` how relevant it must be to be shown
-    unasked; None and 0 where nothing was searched.
-    """
+    """One memory of a list."""
 
     memory: MemoryView
-    contradictions: tuple[Contradiction, ...] = ()
-    explain: Mapping[str, Any] | None = None
-    threshold: float = 0.0
+    contradictions: tuple[Contradiction, ...] = ()  # stand below: no side is shown alone
+    explain: Mapping[str, Any] | None = None  # why a search found it, None without one
+    threshold: float = 0.0  # how relevant it must be to be shown unasked
 
 
 class ListQuery(NamedTuple):

@@ -149,7 +149,10 @@ def _percentage(text: str) -> float:
 
 
 def _lines(measures: Iterable[uplift.ComparedFigure]) -> list[dict[str, Any]]:
-    """Return a line a figure: sides, sessions, difference, verdict; empty: unknown or unset."""
+    """Return a line for each figure: both sides with their sessions, the difference, a verdict.
+
+    What is empty is not known or not set.
+    """
     lines = []
     for one in measures:
         verdict, color = VERDICTS[one.verdict]
@@ -224,7 +227,10 @@ def _interval_words(figure: Figure, found: uplift.Estimate) -> str:
 
 
 def _draw_interval(found: uplift.Estimate, color: str, label: str) -> SafeString:
-    """Draw an interval, its middle, and no change in the center; the far end touches an edge."""
+    """Draw an interval, its middle, and the line at which nothing changes, in the middle.
+
+    The farther end of the interval stands at an end of the drawing.
+    """
     farthest = max(abs(found.low), abs(found.high), 1e-9)
     half = (WIDTH - 2 * EDGE) / 2
     low, high, value = (

@@ -135,19 +135,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
-    """How one place of the code stands to another, or to what the project does not hold.
+    """How a place of the code stands to another, or to what the project lacks."""
 
-    `type` is an edge type of the structural layer. `target` is none for what was not found, and
-    `text` says then what was written. `weight` is how often it is said, `confidence` (0 to 1) how
-    sure it is that this target is meant.
-    """
-
-    type: str
+    type: str  # of the structural layer
     source: Place
-    target: Place | None
+    target: Place | None  # None: not found, then `text` has what was written
     text: str = ""
-    weight: float = 1.0
-    confidence: float = 1.0
+    weight: float = 1.0  # how often it is said
+    confidence: float = 1.0  # 0 to 1: how sure this target is meant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,15 +92,12 @@ class Sent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """What became of files: how many were read, how many were known, which could not be read.
-
-    `waiting` are those that it was not the turn of in time: they stay missing.
-    """
+    """What became of files: how many were read or known, and which were not read."""
 
     indexed: int
     known: int
     refused: tuple[values.Refused, ...]
-    waiting: tuple[str, ...]
+    waiting: tuple[str, ...]  # not read in time, still missing
     job_id: UUID | None
     index: queries.IndexView
 

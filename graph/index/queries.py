@@ -44,21 +44,17 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexView:
-    """The index of a project; `run` is the newest manifest's, None before the first.
-
-    `reason` says why its edges could not be made, where it has failed. `figures` are of what stood
-    when edges were last made: symbols, edges, unresolved.
-    """
+    """The index of a project."""
 
     state: State
-    reason: str
-    run: UUID | None
+    reason: str  # why its edges could not be made
+    run: UUID | None  # the newest manifest's, None before the first
     files_done: int
     files_total: int
     languages: Mapping[str, int]
     refused: tuple[Refused, ...]
     refused_total: int
-    figures: Mapping[str, int]
+    figures: Mapping[str, int]  # when edges were last made: symbols, edges, unresolved
     indexed_at: datetime | None
 
 

@@ -77,19 +77,15 @@ class FilePair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """What to do about the work, on which evidence, and how much of it was checked.
-
-    `parts` and `files` count what was checked, `left_out` findings that are not shown; `degraded`
-    names what was missing.
-    """
+    """What to do about the work, on which evidence, and how much of it was checked."""
 
     verdict: check_findings.Verdict
     findings: tuple[CheckFinding, ...]
     ties: tuple[FilePair, ...]
-    parts: int
-    files: int
-    left_out: int
-    degraded: tuple[str, ...]
+    parts: int  # that were checked
+    files: int  # that were checked
+    left_out: int  # findings that are not shown
+    degraded: tuple[str, ...]  # what was missing
     took_ms: float
 
 

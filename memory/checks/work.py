@@ -61,28 +61,22 @@ _ESCAPES: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hunk:
-    """Lines that come and go in one place; `first` and `last` are lines of the file afterwards.
+    """Lines that come and go in one place of a file."""
 
-    Of a hunk that only takes lines away, both are the line behind which they stood.
-    """
-
-    first: int
-    last: int
+    first: int  # line of the file afterwards
+    last: int  # where lines only go, both are the line behind which they stood
     added: tuple[str, ...]
     removed: tuple[str, ...]
 
 
 @dataclass(slots=True, kw_only=True)
 class ChangedFile:
-    """One file: its path before and afterwards, and what comes and goes; `path` names it.
-
-    `is_headed`: `---` and `+++` were read, so the next of them begin another file.
-    """
+    """One file: its path before and afterwards, and what comes and goes."""
 
     before: str = ""
     after: str = ""
     hunks: list[Hunk] = field(default_factory=list)
-    is_headed: bool = False
+    is_headed: bool = False  # `---` and `+++` were read: the next of them begin another file
 
     @property
     def path(self) -> str:

@@ -63,13 +63,10 @@ class CodeFile:
 
 @dataclass(slots=True, kw_only=True)
 class CodeFiles:
-    """The files of a folder, how many stay here and why, and what was taken out.
+    """The files of a folder, how many stay here and why, and what was taken out."""
 
-    `root` is what the paths begin at, `part` what all begin with where not all of it was looked at.
-    """
-
-    root: Path
-    part: str = ""
+    root: Path  # at which paths begin
+    part: str = ""  # with which all begin where not all was looked at
     files: list[CodeFile] = field(default_factory=list)
     left: Counter[str] = field(default_factory=Counter)
     masked: Counter[str] = field(default_factory=Counter)

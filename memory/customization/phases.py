@@ -71,15 +71,12 @@ Methodology = Mapping[str, Phase]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """A project's own weights, when a person decided last, and what was kept before that.
-
-    `before` is None where nothing can be taken back; sessions count from `counts_since` on.
-    """
+    """A project's own weights, when a person decided last, and those before that."""
 
     weights: Mapping[Phase, Mapping[MemoryType, Weight]] = field(default_factory=dict)
     decided_at: AwareDatetime | None = None
-    counts_since: AwareDatetime | None = None
-    before: Mapping[str, Any] | None = None
+    counts_since: AwareDatetime | None = None  # sessions count from then on
+    before: Mapping[str, Any] | None = None  # None: nothing to take back
 
 
 DECIDED: Final = TypeAdapter(Decided)  # as a project's settings keep it

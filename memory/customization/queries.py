@@ -60,18 +60,14 @@ def list_definitions(*, caller: Caller, kind: Kind) -> QuerySet[Definition]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodologyView:
-    """A methodology, which of the six phases each of its own is, and whether it is shipped.
-
-    `relays` are the transitions it names; where it names none, ours hold. `on_complete` is what it
-    does when a unit of work ends, `types` what it adds to those of memories.
-    """
+    """A methodology, and which of the six phases each of its own is."""
 
     name: str
     phases: Methodology
     is_own: bool
-    relays: tuple[Transition, ...] = ()
-    on_complete: tuple[OnComplete, ...] = ()
-    types: tuple[OwnType, ...] = ()
+    relays: tuple[Transition, ...] = ()  # none: ours hold
+    on_complete: tuple[OnComplete, ...] = ()  # when a unit of work ends
+    types: tuple[OwnType, ...] = ()  # added to those of memories
 
 
 def own_methodologies(*, caller: Caller) -> dict[str, Methodology]:

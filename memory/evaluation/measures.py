@@ -69,19 +69,15 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """Everything a report needs; `judged` has the queries that were asked, and no others.
+    """Everything a report needs."""
 
-    `refused` are the reasons why memories of the set were not let in, by their ids; `systems` have
-    by profile what was asked of it, in the order of the queries.
-    """
-
-    judged: JudgedSet
+    judged: JudgedSet  # with the queries that were asked alone
     split: Split | None
     embedder: str
     embedded: int
-    refused: Mapping[str, str]
+    refused: Mapping[str, str]  # by id: why memories were not let in
     degraded: tuple[str, ...]
-    systems: Mapping[str, tuple[Asked, ...]]
+    systems: Mapping[str, tuple[Asked, ...]]  # by profile, in order of the queries
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,16 +27,13 @@ PhaseOutcomes = Mapping[tuple[Phase, MemoryType], Side]  # deliveries; the total
 
 @dataclass(frozen=True, slots=True)
 class LearnedWeight:
-    """A type in a phase against the others of it, what it counts now, and what is proposed.
-
-    `difference` is that of the shares used, None where too little is known.
-    """
+    """A type in a phase against its others, what it counts now, what is proposed."""
 
     phase: Phase
     type: MemoryType
     own: Side
     others: Side
-    difference: Estimate | None
+    difference: Estimate | None  # of the shares used, None where too little is known
     now: float
 
     @property

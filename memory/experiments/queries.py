@@ -52,16 +52,13 @@ TYPES: Final = {one.value: one for one in MemoryType}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphChanges:
-    """Of rankings that gave something: in how many the graph took part, or changed the first eight.
-
-    `share` is that of the changed ones, None without any; `is_whole` says whether of everybody's.
-    """
+    """Rankings that gave something, and in how many of them the graph took part."""
 
     searches: int
     took_part: int
-    changed: int
-    share: Estimate | None
-    is_whole: bool
+    changed: int  # their first eight
+    share: Estimate | None  # of the changed ones, None without any
+    is_whole: bool  # of everybody's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,22 +232,17 @@ def _by_memory(rows: Iterable[tuple[Any, ...]]) -> dict[UUID, Effect]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseWeights:
-    """What sessions taught since `since`, and what a person decided.
+    """What sessions taught since `since`, and what a person decided."""
 
-    `sessions` counts those with known outcomes; fewer than `least` propose nothing. `proposal`
-    names what is proposed, empty for nothing; `is_whole` says whether of everybody's sessions, and
-    `may_undo` whether the decision of `decided_at` can be taken back.
-    """
-
-    sessions: int
-    least: int
+    sessions: int  # with known outcomes
+    least: int  # fewer propose nothing
     since: datetime
-    is_whole: bool
+    is_whole: bool  # of everybody's sessions
     found: tuple[phase_learning.LearnedWeight, ...]
-    proposal: str
+    proposal: str  # its name, empty: none
     own: phases.Own
     decided_at: datetime | None
-    may_undo: bool
+    may_undo: bool  # the decision of `decided_at`
 
 
 def weights_of(*, caller: Caller, project: str, now: datetime) -> PhaseWeights:
@@ -299,18 +291,14 @@ def read_weights(
 
 @dataclass(frozen=True, slots=True)
 class SessionFigures:
-    """One session; steps, calls and tokens are None until it was finalized.
-
-    `used` and `wrong` are of the memories `given`, each counted once; `given_tokens` is what they
-    took, and, to who opened the session, the text beside them.
-    """
+    """One session; steps, calls and tokens are None until it was finalized."""
 
     steps: int | None = None
     calls: int | None = None
     tokens: int | None = None
     outcome: str = ""
-    given_tokens: int = 0
-    given: int = 0
+    given_tokens: int = 0  # of them; to who opened it with the text beside them
+    given: int = 0  # memories, each counted once; so are those used and wrong
     used: int = 0
     wrong: int = 0
 

@@ -70,18 +70,14 @@ class Degraded(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowance:
-    """What may still be spent: calls of this session, tokens of this month (None: no bound).
-
-    `may_leave` says whether the turns may be sent to a model that is not on this machine. A turn
-    may cost `per_turn` calls; `of_turns` are left of those of a part (None: not counted).
-    """
+    """What may still be spent."""
 
     mode: Mode
-    calls: int
-    tokens: int | None
-    may_leave: bool
-    per_turn: int = 1
-    of_turns: int | None = None
+    calls: int  # of this session
+    tokens: int | None  # of this month, None: no bound
+    may_leave: bool  # turns may be sent to a model not on this machine
+    per_turn: int = 1  # calls that a turn may cost
+    of_turns: int | None = None  # left of a part's, None: not counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,19 +42,15 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """A month so far; `cap` are the tokens it may take (None: as many as it wants).
-
-    `accepted` counts memories read from conversations of that month that were accepted, as far as
-    one may see them.
-    """
+    """A month so far."""
 
     month: date
     total: Part
-    cap: int | None
+    cap: int | None  # tokens it may take, None: as many as it wants
     days: tuple[Part, ...]
     projects: tuple[Part, ...]
     models: tuple[Part, ...]
-    accepted: int
+    accepted: int  # memories of its conversations, as far as one may see them
 
     @property
     def cost_per_accepted(self) -> Decimal | None:

@@ -66,17 +66,14 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatRequest:
-    """A conversation to be completed by one JSON object that fits a schema.
-
-    `accepts`: what an answer must fit at least, where the caller checks the rest part by part.
-    """
+    """A conversation to be completed by one JSON object that fits a schema."""
 
     messages: tuple[ChatMessage, ...]
     schema_name: str
     json_schema: Mapping[str, object]
     max_output_tokens: int = 1024
     deadline_seconds: float = 60.0  # a caller for whom a person waits sets 2 or less
-    accepts: Mapping[str, object] | None = None
+    accepts: Mapping[str, object] | None = None  # at least, where the caller checks the rest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -168,7 +168,10 @@ def models_dir() -> Path:
 
 
 def embedder(*, key: str = "", tenant: str = "") -> contracts.Embedder:
-    """Return an embedder, by default the installation's, unloaded. Raises ProviderUnavailable."""
+    """Return the embedder of a model key, by default the installation's; load nothing yet.
+
+    Raises ProviderUnavailable where there is no such model.
+    """
     current = _current()
     return current.embedder(key=key or current.settings.embedder, tenant=tenant)
 
@@ -187,7 +190,10 @@ def known_embedders() -> tuple[str, ...]:
 
 
 def reranker(*, tenant: str = "") -> contracts.Reranker | None:
-    """Return the installation's reranker, if any. Raises ProviderUnavailable where unknown."""
+    """Return the installation's reranker, or None where none is configured.
+
+    Raises ProviderUnavailable where there is no such model.
+    """
     return _current().reranker(tenant=tenant)
 
 

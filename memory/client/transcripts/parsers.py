@@ -100,19 +100,15 @@ class TranscriptEvent:
 
 @dataclass(slots=True, kw_only=True)
 class ParserState:
-    """What a parser remembers of the lines before.
+    """What a parser remembers of the lines before."""
 
-    `root` is the folder in which the work was done, `message` the answer of the model that is a
-    step, `said` the last text of each role, by source and digest, `own` are calls of Cairn's tools.
-    """
-
-    root: str = ""
+    root: str = ""  # folder in which the work was done
     step: int = 0
-    message: str = ""
+    message: str = ""  # the answer of the model that is a step
     tokens: int = 0
     agent: str = ""
-    said: Mapping[str, str] = field(default_factory=dict)
-    own: tuple[str, ...] = ()
+    said: Mapping[str, str] = field(default_factory=dict)  # last text of each role, by digest
+    own: tuple[str, ...] = ()  # calls of Cairn's tools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,18 +51,14 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptSource:
-    """A program that writes transcripts: where below one's home, and how they are read.
-
-    `work_place` reads from a line where the work is; `subagents` are files of its subagents, below
-    the folder that is called like the transcript.
-    """
+    """A program that writes transcripts: where below one's home, how they are read."""
 
     name: str
     folder: str
     pattern: str
     parser: parsers.Parser
-    work_place: Callable[[parsers.Line], parsers.WorkPlace]
-    subagents: str = ""
+    work_place: Callable[[parsers.Line], parsers.WorkPlace]  # reads where the work is
+    subagents: str = ""  # their files, in the folder called like the transcript
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,16 +285,12 @@ class ReadLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bookmark:
-    """How far a transcript was sent, and the session of it that has not ended; empty for none.
-
-    `part` counts its sessions, of which one that is full goes on in the next. `ranks` are those of
-    its subagents, by the names of their files: once given they stay, since sequence numbers follow
-    from them.
-    """
+    """How far a transcript was sent."""
 
     position: Position = START
-    session_id: str = ""
-    part: int = 1
+    session_id: str = ""  # that has not ended, empty for none
+    part: int = 1  # of its sessions: a full one goes on in the next
+    # Of subagents, by the names of their files; once given they stay: sequence numbers follow.
     ranks: Mapping[str, int] = field(default_factory=dict)
 
 
