@@ -167,6 +167,7 @@ class Sent(BaseModel):
     model_config = ConfigDict(
         strict=True, frozen=True, extra="forbid", allow_inf_nan=False, hide_input_in_errors=True
     )
+    takes_null_as_unsent: ClassVar[bool] = True
     optional: ClassVar[frozenset[str]] = frozenset()
     whole: ClassVar[frozenset[str]] = frozenset()
 
@@ -174,7 +175,11 @@ class Sent(BaseModel):
     def __pydantic_init_subclass__(cls, **options: Any) -> None:
         """Note which fields may be null, and which hold whole numbers."""
         fields = {field.alias or name: field for name, field in cls.model_fields.items()}
-        cls.optional = frozenset(name for name, one in fields.items() if not one.is_required())
+        cls.optional = frozenset(
+            name
+            for name, one in fields.items()
+            if cls.takes_null_as_unsent and not one.is_required()
+        )
         kinds = {name: (one.annotation, *get_args(one.annotation)) for name, one in fields.items()}
         cls.whole = frozenset(name for name, kind in kinds.items() if int in kind)
 
@@ -184,18 +189,13 @@ class Sent(BaseModel):
         """Leave out null, and take 7.0 for 7 as JSON Schema does."""
         if not isinstance(value, dict):
             return value
-        left_out = cls._may_be_left_out()
         return {
             name: int(one)
             if name in cls.whole and isinstance(one, float) and one.is_integer()
             else one
             for name, one in value.items()
-            if one is not None or name not in left_out
+            if one is not None or name not in cls.optional
         }
-
-    @classmethod
-    def _may_be_left_out(cls) -> frozenset[str]:
-        return cls.optional
 
     @classmethod
     def __get_pydantic_json_schema__(
@@ -237,14 +237,7 @@ class Changes(Body):
     """
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
-
-    @classmethod
-    def _may_be_left_out(cls) -> frozenset[str]:
-        return frozenset()
-
-    @classmethod
-    def _described(cls, name: str, part: dict[str, Any]) -> dict[str, Any]:
-        return part
+    takes_null_as_unsent: ClassVar[bool] = False
 
     @property
     def sent(self) -> dict[str, Any]:

@@ -276,8 +276,9 @@ def _wait_seconds(state: RetryCallState) -> float:
     """Return 0.25 s, doubled with each retry, or what the vendor asks for where that is longer."""
     wait = wait_exponential(multiplier=FIRST_WAIT_SECONDS)(state)
     error = state.outcome.exception() if state.outcome else None
-    is_told = isinstance(error, errors.ProviderRateLimited)
-    return max(wait, error.retry_after_seconds) if is_told else wait
+    if isinstance(error, errors.ProviderRateLimited):
+        return max(wait, error.retry_after_seconds)
+    return wait
 
 
 @dataclass(kw_only=True)

@@ -321,7 +321,8 @@ CREDENTIALS: Final = (
     ),
     guard(
         "projects are not changed by tokens bound to them", "teams.actions:change_project",
-        "        queries.check_unbound(caller=caller)\n        check_version", "        check_version",
+        "        queries.check_unbound(caller=caller)\n        check_version",
+        "        check_version",
         f"{PROJECTS}test_others_and_tokens_bound_to_it_change_no_project_and_no_team",
     ),
 )  # fmt: skip
