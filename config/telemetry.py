@@ -41,9 +41,5 @@ class LineFormatter(logging.Formatter):
         line = f"{moment} {record.levelname:<7} {record.name}{where}: {message}"
         if record.exc_info:
             line = f"{line}\n{self.formatException(record.exc_info)}"
-        return _without_secrets(line)
-
-
-def _without_secrets(line: str) -> str:
-    """Replace what looks like a secret, without loading the catalog, which is logged itself."""
-    return findings.redact(text=line, findings=scanner.find_without_loading(text=line))
+        found = scanner.find_without_loading(text=line)  # loading the catalog is logged itself
+        return findings.redact(text=line, findings=found)

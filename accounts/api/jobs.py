@@ -140,10 +140,10 @@ def until_done(*, caller: Caller, job_id: UUID | None, seconds: int) -> bool:
     """Wait for a job to end; say whether it is done. No job, or no time to wait: False."""
     if job_id is None or not seconds:
         return False
-    job = until(look=lambda: _ended(caller, job_id), seconds=seconds)
+
+    def look() -> JobView | None:
+        job = jobs.find_job(caller=caller, job_id=job_id)
+        return job if job.state in ENDED else None
+
+    job = until(look=look, seconds=seconds)
     return job is not None and job.state == "done"
-
-
-def _ended(caller: Caller, job_id: UUID) -> jobs.JobView | None:
-    job = jobs.find_job(caller=caller, job_id=job_id)
-    return job if job.state in ENDED else None

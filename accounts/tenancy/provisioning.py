@@ -42,8 +42,13 @@ def capture() -> int:
     """Migrate the template schema, keeping what it sent; return the newest position."""
     with transaction.atomic(), _migrated_schema(TEMPLATE_SCHEMA):
         _adopt_baselines()
-        for name in _pending():
-            _capture_step(name)
+        executor = MigrationExecutor(connection)
+        executor.recorder.ensure_schema()
+        leaves = executor.loader.graph.leaf_nodes()
+        plan = executor.migration_plan([node for node in leaves if node[0] in settings.TENANT_APPS])
+        for migration, _ in plan:
+            if migration.app_label in settings.TENANT_APPS:
+                _capture_step((migration.app_label, migration.name))
         for app, path in function_files():
             _capture_functions(app, path)
     return newest()
@@ -92,14 +97,6 @@ def behind() -> tuple[Entrance, ...]:
     """Return the organizations whose schema lacks a step."""
     last = newest()
     return tuple(row for row in rls.every_organization() if row.schema_version < last)
-
-
-def _pending() -> list[tuple[str, str]]:
-    executor = MigrationExecutor(connection)
-    executor.recorder.ensure_schema()
-    leaves = executor.loader.graph.leaf_nodes()
-    plan = executor.migration_plan([node for node in leaves if node[0] in settings.TENANT_APPS])
-    return [(m.app_label, m.name) for m, _ in plan if m.app_label in settings.TENANT_APPS]
 
 
 def _capture_step(name: tuple[str, str]) -> None:

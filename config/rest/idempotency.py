@@ -56,10 +56,7 @@ def key_of(*, request: HttpRequest) -> str | None:
 def once(
     *, key: str, request: HttpRequest, call: Call, run: Callable[[], HttpResponse]
 ) -> HttpResponse:
-    """Answer from what is kept under the key, or run and keep the answer.
-
-    Raises IdempotencyMismatch or StillRunning.
-    """
+    """Answer from what is kept, or run and keep. Raises IdempotencyMismatch, StillRunning."""
     parts: list[Any] = [request.method, request.path, request.GET.dict(), call.body]
     written = orjson.dumps(parts, default=str, option=orjson.OPT_SORT_KEYS)
     fingerprint = hashlib.sha256(written).hexdigest()
@@ -95,12 +92,6 @@ def once(
         if not is_kept:
             idempotency.release(caller=call.caller, key=key)
     return response
-
-
-def _fingerprint(request: HttpRequest, call: Call) -> str:
-    parts: list[Any] = [request.method, request.path, request.GET.dict(), call.body]
-    written = orjson.dumps(parts, default=str, option=orjson.OPT_SORT_KEYS)
-    return hashlib.sha256(written).hexdigest()
 
 
 def _fault(detail: str) -> FieldError:

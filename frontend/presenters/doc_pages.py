@@ -49,7 +49,14 @@ class DocPage(NamedTuple):
 @cache
 def pages() -> tuple[DocPage, ...]:
     """Return every page in reading order."""
-    return tuple(_page(path) for path in sorted(FOLDER.glob("*.md")))
+    found = []
+    for path in sorted(FOLDER.glob("*.md")):
+        text = path.read_text(encoding="utf-8")
+        title = TITLE.search(text)
+        name = path.stem.partition("-")[2] or path.stem
+        page = DocPage(name=name, title=title[1] if title else name, html=render(markdown=text))
+        found.append(page)
+    return tuple(found)
 
 
 def render(*, markdown: str) -> str:
@@ -57,13 +64,6 @@ def render(*, markdown: str) -> str:
     parser = MarkdownIt("commonmark", {"html": False, "highlight": _highlight}).enable("table")
     clean = nh3.clean(parser.render(markdown), tags=TAGS, attributes=ATTRIBUTES)
     return HEADING.sub(_with_anchor, clean)
-
-
-def _page(path: Path) -> DocPage:
-    text = path.read_text(encoding="utf-8")
-    found = TITLE.search(text)
-    name = path.stem.partition("-")[2] or path.stem
-    return DocPage(name=name, title=found[1] if found else name, html=render(markdown=text))
 
 
 def _highlight(code: str, language: str, _attributes: str) -> str:

@@ -113,13 +113,10 @@ def has_substance(*, text: str) -> bool:
     """Say whether a sentence has enough words to be read alone."""
     words = WORD.findall(text)
     if len(words) < FEWEST_WORDS:
-        return not text.isascii() and len(text) >= FEWEST_LETTERS and not _has_spaces(text)
+        has_spaces = text.count(" ") > len(text) / 12
+        return not text.isascii() and len(text) >= FEWEST_LETTERS and not has_spaces
     telling = content_words(text=text)
     return len(telling) >= OWN_NAMES_AT_LEAST
-
-
-def _has_spaces(text: str) -> bool:
-    return text.count(" ") > len(text) / 12
 
 
 BOTH = frozenset({Speaker.USER, Speaker.ASSISTANT})

@@ -65,7 +65,9 @@ class Tool:
         fields = self.arguments.model_fields
         value = {
             name: _parse_list(one)
-            if isinstance(one, str) and name in fields and _is_list(fields[name].annotation)
+            if isinstance(one, str)
+            and name in fields
+            and get_origin(fields[name].annotation) is tuple
             else one
             for name, one in given.items()
         }
@@ -126,10 +128,6 @@ def schema_of(*, model: type[Body | Result]) -> dict[str, Any]:
     described: dict[str, Any] = in_place(whole)
     described.pop("description", None)  # of the class, for readers of the code
     return described
-
-
-def _is_list(annotation: Any) -> bool:
-    return get_origin(annotation) is tuple
 
 
 def _parse_list(text: str) -> Any:

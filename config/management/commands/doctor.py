@@ -18,14 +18,11 @@ class Command(BaseCommand):
         """Print the findings, the wrong ones with their fix."""
         findings = health.diagnosis()
         for finding in findings:
-            self.stdout.write(self._line(finding))
+            style, sign = (self.style.SUCCESS, "✓") if finding.ok else (self.style.ERROR, "✗")
+            fix = "" if finding.ok else f" {finding.fix}"
+            self.stdout.write(f"{style(sign)} {finding.name}: {finding.detail}.{fix}")
         wrong = sum(1 for finding in findings if not finding.ok)
         if wrong:
             self.stdout.write(f"{wrong} of {len(findings)} checks found something wrong.")
             sys.exit(1)
         self.stdout.write("Everything is well.")
-
-    def _line(self, finding: health.Check) -> str:
-        if finding.ok:
-            return f"{self.style.SUCCESS('✓')} {finding.name}: {finding.detail}."
-        return f"{self.style.ERROR('✗')} {finding.name}: {finding.detail}. {finding.fix}"

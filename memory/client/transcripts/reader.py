@@ -352,7 +352,9 @@ def read(
     if rank and start == START:
         position = Position(state=parsers.ParserState(agent=path.stem))
     with path.open("rb") as file:
-        _seek_line(file, position.offset)
+        file.seek(max(0, position.offset - 1))  # a line may have been taken before it had an end
+        if position.offset and file.read(1) != b"\n" and file.readline(_CHUNK).strip():
+            file.seek(position.offset)
         for raw in _raw_lines(file):
             one = _line(raw, parser, position, file.tell(), rank)
             yield one
@@ -431,13 +433,6 @@ def _timestamp(line: parsers.Line) -> Row:
         return {}
     is_known = read.tzinfo is not None and read.year >= EARLIEST
     return {"at": read.isoformat()} if is_known else {}
-
-
-def _seek_line(file: BinaryIO, offset: int) -> None:
-    """Seek the next line: behind the end of one that was taken before it had an end."""
-    file.seek(max(0, offset - 1))
-    if offset and file.read(1) != b"\n" and file.readline(_CHUNK).strip():
-        file.seek(offset)
 
 
 def position_of(stored: Any) -> Position:

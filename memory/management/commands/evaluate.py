@@ -75,7 +75,8 @@ class Command(BaseCommand):
 
     def _run_on(self, step: str | None, judged: JudgedSet, options: dict[str, Any]) -> None:
         """Fit what searches weigh by to a judged set, or say how well they do on it."""
-        asked: dict[str, Any] = {"judged": judged, "now": timezone.now(), "tell": self._tell}
+        asked: dict[str, Any] = {"judged": judged, "now": timezone.now()}
+        asked["tell"] = lambda line: self.stderr.write(f"… {line}")
         if step == "fit-relevance":
             fitted = fit_relevance(**asked, with_held=options["held"])
             self.stdout.write(report.calibrations(rows=fitted))
@@ -111,9 +112,6 @@ class Command(BaseCommand):
         self.stdout.write(
             f"{len(found.memories)} memories and {len(found.queries)} queries in {target}"
         )
-
-    def _tell(self, line: str) -> None:
-        self.stderr.write(f"… {line}")
 
 
 def _set(given: str) -> JudgedSet:
