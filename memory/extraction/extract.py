@@ -26,15 +26,6 @@ from memory.text import text as texts
 # What leads into it in a talk is left out (“No, …”, “Remember that …”), and who says “I prefer”
 # becomes “the user”, since a memory is read by others.
 
-_OPENING = re.compile(
-    r"^(?:(?:(?:i )?found (?:it|the (?:cause|problem|issue|bug|reason))|no(?:pe)?|yes|yeah|yep"
-    r"|ok(?:ay)?|right|actually|wrong|stop|correction|well|so|also|and|but|btw|by the way|hm+|ah+"
-    r"|oh|not quite|that.s (?:not (?:it|right|true|correct)|wrong|incorrect)|you.re (?:wrong|right"
-    r"|mistaken)|i meant|remember|important|one more thing|heads[- ]up|note|tip|please|non|oui"
-    r"|en fait|au fait|attention|pour info|bon|alors|et)\s*(?:[,.:;!\u2014\u2013]|-(?= ))\s*|(?:and"
-    r"|but|also|actually|please|well) )+",
-    re.IGNORECASE,
-)
 _FIRST_PERSON = (
     (
         re.compile(
@@ -45,29 +36,15 @@ _FIRST_PERSON = (
     (re.compile(r"^i (always|never|usually) (want|use|write)\b", re.I), r"The user \1 \2s"),
     (re.compile(r"^i (work)\b", re.I), r"The user \1s"),
 )
-_FIX_OF_WHAT = re.compile(  # says how something was mended, and not what
-    r"^(?:(?:i|we)(?:.ve| have| had)? (?:(?:finally|then|just|only) )?)?(?P<done>fixed|solved"
-    r"|resolved|cured|worked around)(?: (?:it|this|that|the (?:problem|issue|bug|error|failure"
-    r"|crash)))? by\b|^(?:(?:j.ai|nous avons|on a) )?(?:corrigé|résolu|réglé)(?: (?:le problème"
-    r"|l.erreur|le bug))? (?:en|par)\b",
-    re.IGNORECASE,
-)
-_PROBLEM = re.compile(
-    r"\b(?:fail|broke|crash|error|exception|time[sd]? ?out|flak|slow|hang|hung|leak|deadlock|lock"
-    r"|cannot|can.t|doesn.t|didn.t|does not|did not|bug|problem|issue|wrong|corrupt|los[et]|missing"
-    r"|refused|échou|plant|erreur|panne|problème|lent|bloqu)|\w(?:Error|Exception)\b"
-    r"|(?-i:\bE[A-Z]{4,}\b)",
-    re.IGNORECASE,
-)
 _DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _AGO = ((re.compile(r"\byesterday\b|\bhier\b", re.I), 1), (re.compile(r"\blast week\b", re.I), 7))
 
 
 def bare(*, text: str) -> str:
     """Return a sentence without what leads into it in a talk, as it is stored."""
-    said = _OPENING.sub("", text.strip())
-    said = chatter.ASKED_TO_KEEP.sub("", said).strip()
-    said = _OPENING.sub("", said)
+    said = chatter.SAID["opening"].sub("", text.strip())
+    said = chatter.SAID["asked_to_keep"].sub("", said).strip()
+    said = chatter.SAID["opening"].sub("", said)
     for pattern, told in _FIRST_PERSON:
         said = pattern.sub(told, said)
     if not said:
@@ -77,7 +54,7 @@ def bare(*, text: str) -> str:
 
 def _after_problem(problem: str, fix: str, found: re.Match[str]) -> str:
     """Return what was mended, and how, without who did it; empty where the first is no problem."""
-    if _PROBLEM.search(problem) is None:
+    if chatter.SAID["problem"].search(problem) is None:
         return ""
     done = found["done"]
     return f"{problem} It was {done.lower()} by{fix[found.end() :]}" if done else f"{problem} {fix}"
@@ -187,7 +164,7 @@ def _of_turn(turn: Turn) -> Iterator[Candidate]:
             yield candidate
         is_rejecting = (
             turn.speaker is Speaker.USER
-            and chatter.REJECTION.match(one.text.strip()) is not None
+            and chatter.SAID["rejection"].match(one.text.strip()) is not None
             and not chatter.has_substance(text=bare(text=one.text))
         )
         before = one
@@ -196,8 +173,8 @@ def _of_turn(turn: Turn) -> Iterator[Candidate]:
 def _candidate(
     turn: Turn, said: SpokenSentence, before: SpokenSentence | None, *, is_rejecting: bool
 ) -> Candidate | None:
-    opened = _OPENING.sub("", said.text.strip())
-    asked = turn.speaker is Speaker.USER and chatter.ASKED_TO_KEEP.match(opened)
+    opened = chatter.SAID["opening"].sub("", said.text.strip())
+    asked = turn.speaker is Speaker.USER and chatter.SAID["asked_to_keep"].match(opened)
     content = bare(text=said.text)
     is_agent = turn.speaker is Speaker.ASSISTANT
     if not content or chatter.is_talk(text=content, is_agent=is_agent) or content.endswith(":"):
@@ -225,26 +202,26 @@ def _type(
     turn: Turn, text: str, content: str, *, is_rejecting: bool, is_asked: bool
 ) -> MemoryType | None:
     """Return what a sentence is; None for one that nothing marks."""
-    opened = _OPENING.sub("", text.strip())
+    opened = chatter.SAID["opening"].sub("", text.strip())
     marked = chatter.cue_in(speaker=turn.speaker, texts=(content, opened))
     if turn.speaker is not Speaker.USER:
         return marked
     if _VERB.search(content) is None and content.isascii():  # asserts nothing
         return marked
-    if is_rejecting or chatter.REJECTION.match(text.strip()) is not None:
+    if is_rejecting or chatter.SAID["rejection"].match(text.strip()) is not None:
         return MemoryType.CORRECTION
     return MemoryType.FACT if is_asked and marked is None else marked
 
 
 def _with_before(content: str, before: SpokenSentence | None, *, is_agent: bool) -> str:
     """Put the sentence before in front of one that points back to it; empty if that cannot be."""
-    lacks = _FIX_OF_WHAT.match(content)
+    lacks = chatter.SAID["fix_of_what"].match(content)
     if not (lacks or passages.is_continuation(text=content)):
         return content
     if before is None or chatter.is_talk(text=before.text, is_agent=is_agent):
         return ""
     first = bare(text=before.text)
-    points_back = passages.is_continuation(text=first) or _FIX_OF_WHAT.match(first)
+    points_back = passages.is_continuation(text=first) or chatter.SAID["fix_of_what"].match(first)
     if points_back or not chatter.has_substance(text=first):
         return ""
     return _after_problem(first, content, lacks) if lacks else f"{first} {content}"
@@ -253,7 +230,7 @@ def _with_before(content: str, before: SpokenSentence | None, *, is_agent: bool)
 def _without_refuted(found: list[Candidate], turn: Turn) -> list[Candidate]:
     """Leave out what the agent said in the turn before one that begins with a “no”."""
     last = max((one.turn for one in found if one.turn < turn.sequence), default=-1)
-    if chatter.REJECTION.match(turn.text.strip()) is None or last < turn.sequence - 2:
+    if chatter.SAID["rejection"].match(turn.text.strip()) is None or last < turn.sequence - 2:
         return found
     return [one for one in found if one.turn != last or one.speaker is not Speaker.ASSISTANT]
 
