@@ -2,9 +2,12 @@
 
 import builtins
 import re
+import tomllib
+from collections.abc import Iterable
 from enum import StrEnum
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from posixpath import splitext
+from typing import Final
 
 _STEM = re.compile(r"^test_(?P<after>.+)$|^(?P<before>.+?)(?:_test|[.](?:test|spec))$")
 _PYTHON_TYPES = (str, bytes, int, float, list, tuple, dict, set, frozenset, type(iter(())), object)
@@ -27,19 +30,11 @@ class Language(StrEnum):
         return Language.JAVASCRIPT if is_ecma else self
 
 
-EXTENSIONS: dict[str, Language] = {
-    ".py": Language.PYTHON,
-    ".pyi": Language.PYTHON,
-    ".js": Language.JAVASCRIPT,
-    ".jsx": Language.JAVASCRIPT,
-    ".mjs": Language.JAVASCRIPT,
-    ".cjs": Language.JAVASCRIPT,
-    ".ts": Language.TYPESCRIPT,
-    ".mts": Language.TYPESCRIPT,
-    ".cts": Language.TYPESCRIPT,
-    ".tsx": Language.TSX,
-    ".go": Language.GO,
-    ".rs": Language.RUST,
+_TABLES: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+EXTENSIONS: Final = {
+    extension: Language(name)
+    for name, table in _TABLES.items()
+    for extension in table["extensions"].split()
 }
 
 
@@ -81,45 +76,12 @@ def tested_name(*, path: str) -> str:
     return (found["after"] or found["before"]) if found else ""
 
 
-NAMES: dict[Language, frozenset[str]] = {
-    Language.PYTHON: frozenset(dir(builtins)),
-    Language.JAVASCRIPT: frozenset({
-        "Array", "BigInt", "Boolean", "Date", "Error", "Map", "Number", "Object", "Promise",
-        "Proxy", "RangeError", "RegExp", "Set", "String", "Symbol", "TypeError", "URL", "WeakMap",
-        "WeakSet", "clearInterval", "clearTimeout", "decodeURIComponent", "encodeURIComponent",
-        "fetch", "isNaN", "parseFloat", "parseInt", "queueMicrotask", "require", "setInterval",
-        "setTimeout", "structuredClone", "describe", "it", "test", "suite", "expect", "beforeEach",
-        "afterEach", "beforeAll", "afterAll",
-    }),
-    Language.GO: frozenset({
-        "append", "cap", "clear", "close", "complex", "copy", "delete", "imag", "len", "make",
-        "max", "min", "new", "panic", "print", "println", "real", "recover", "bool", "byte",
-        "error", "float32", "float64", "int", "int8", "int16", "int32", "int64", "rune", "string",
-        "uint", "uint8", "uint16", "uint32", "uint64", "uintptr",
-    }),
-    Language.RUST: frozenset({
-        "Err", "None", "Ok", "Some", "Box", "String", "Vec", "assert", "assert_eq", "assert_ne",
-        "dbg", "debug_assert", "drop", "eprintln", "format", "matches", "panic", "print",
-        "println", "todo", "unimplemented", "unreachable", "vec", "write", "writeln",
-    }),
-}  # fmt: skip
+def _brought_along(kind: str, python: Iterable[str]) -> dict[Language, frozenset[str]]:
+    told = {
+        Language(name): frozenset(row[kind].split()) for name, row in _TABLES.items() if kind in row
+    }
+    return {Language.PYTHON: frozenset(python), **told}
 
-METHODS: dict[Language, frozenset[str]] = {  # of the types that a language brings along
-    Language.PYTHON: frozenset(name for one in _PYTHON_TYPES for name in dir(one)),
-    Language.JAVASCRIPT: frozenset({
-        "add", "apply", "at", "bind", "call", "catch", "concat", "delete", "endsWith", "entries",
-        "every", "filter", "find", "findIndex", "finally", "flat", "flatMap", "forEach", "get",
-        "has", "includes", "indexOf", "join", "keys", "map", "match", "padEnd", "padStart", "pop",
-        "push", "reduce", "replace", "replaceAll", "reverse", "set", "shift", "slice", "some",
-        "sort", "splice", "split", "startsWith", "substring", "then", "toFixed", "toLowerCase",
-        "toString", "toUpperCase", "trim", "unshift", "values",
-    }),
-    Language.GO: frozenset({"Error", "String", "Lock", "Unlock", "Close", "Done", "Wait"}),
-    Language.RUST: frozenset({
-        "and_then", "as_bytes", "as_mut", "as_ref", "as_str", "clone", "cloned", "collect",
-        "contains", "copied", "expect", "extend", "filter", "fmt", "get", "get_mut", "insert",
-        "into", "into_iter", "is_empty", "is_none", "is_some", "iter", "iter_mut", "join", "len",
-        "lock", "map", "map_err", "next", "ok", "ok_or", "push", "read", "remove", "to_owned",
-        "to_string", "trim", "unwrap", "unwrap_or", "unwrap_or_default", "write",
-    }),
-}  # fmt: skip
+
+NAMES: Final = _brought_along("names", dir(builtins))
+METHODS: Final = _brought_along("methods", (name for one in _PYTHON_TYPES for name in dir(one)))
