@@ -8,7 +8,7 @@ limits and second factors hold here too. A superuser's request sees past the sec
 from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
-from typing import Any, TypeGuard
+from typing import Any
 from uuid import UUID
 
 from allauth.account.decorators import secure_admin_login
@@ -219,15 +219,13 @@ def _operated(
                 return inner(request, *args, **kwargs)
             with tenancy.operating():
                 response = inner(request, *args, **kwargs)
-                return response.render() if _is_unfilled(response) else response
+                if isinstance(response, SimpleTemplateResponse) and not response.is_rendered:
+                    return response.render()
+                return response
 
         return seeing
 
     return guard
-
-
-def _is_unfilled(response: HttpResponse) -> TypeGuard[SimpleTemplateResponse]:
-    return isinstance(response, SimpleTemplateResponse) and not response.is_rendered
 
 
 admin.site.admin_view = _operated(admin.site.admin_view)  # type: ignore[method-assign, assignment]

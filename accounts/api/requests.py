@@ -174,7 +174,9 @@ def _loaded(text: str, at: str, make_object: Callable[..., Any] | None) -> Any:
         return json.loads(
             text,
             object_pairs_hook=make_object,
-            parse_constant=_constant,
+            parse_constant=lambda name: _Refused(
+                code="not_a_number", detail=f"{name} is not a JSON number."
+            ),
             parse_int=_parse_whole,
             parse_float=_fraction,
         )
@@ -194,10 +196,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Refused:
     twice = next(key for number, key in enumerate(keys) if key in keys[:number])
     detail = f"The key {twice[:80]!r} stands there twice."
     return _Refused(code="duplicate_key", detail=detail, key=twice[:80])
-
-
-def _constant(name: str) -> _Refused:
-    return _Refused(code="not_a_number", detail=f"{name} is not a JSON number.")
 
 
 def _parse_whole(digits: str) -> int | _Refused:

@@ -56,7 +56,10 @@ def key_of(*, request: HttpRequest) -> str | None:
 def once(
     *, key: str, request: HttpRequest, call: Call, run: Callable[[], HttpResponse]
 ) -> HttpResponse:
-    """Answer from what is kept, or run and keep. Raises IdempotencyMismatch, StillRunning."""
+    """Answer from what is kept under the key, or run and keep the answer.
+
+    Raises IdempotencyMismatch or StillRunning.
+    """
     parts: list[Any] = [request.method, request.path, request.GET.dict(), call.body]
     written = orjson.dumps(parts, default=str, option=orjson.OPT_SORT_KEYS)
     fingerprint = hashlib.sha256(written).hexdigest()

@@ -24,7 +24,7 @@ def read(*, request: HttpRequest, largest: int, media: tuple[str, ...], smaller:
     `smaller` is what to do about one that is too large, where the usual does not fit.
     Raises TooLarge, UnsupportedMedia or MalformedRequest.
     """
-    raw = _body(request, largest, smaller)
+    raw = read_upload(request=request, largest=largest, smaller=smaller)
     if not raw.strip():
         return {}
     text = requests.decode(raw=raw)
@@ -36,19 +36,15 @@ def read(*, request: HttpRequest, largest: int, media: tuple[str, ...], smaller:
 
 def read_lenient(*, request: HttpRequest, largest: int) -> Any:
     """Read JSON about what others wrote. Raises TooLarge, UnsupportedMedia, MalformedRequest."""
-    raw = _body(request, largest)
+    raw = read_upload(request=request, largest=largest)
     if not raw.strip():
         return {}
     _check_media(request, ("application/json",))
     return requests.parse_lenient(raw=raw)
 
 
-def read_upload(*, request: HttpRequest, largest: int) -> bytes:
-    """Read a body that is a file. Raises TooLarge."""
-    return _body(request, largest)
-
-
-def _body(request: HttpRequest, largest: int, smaller: str = "") -> bytes:
+def read_upload(*, request: HttpRequest, largest: int, smaller: str = "") -> bytes:
+    """Read a body, such as a file. Raises TooLarge."""
     is_known_large = (announced(request=request) or 0) > largest
     raw = b"" if is_known_large else _stream(request).read(largest + 1)
     if is_known_large or len(raw) > largest:

@@ -66,19 +66,16 @@ def _arrive(request: HttpRequest) -> None:
     is_taken = ACCEPTED.match(offered) and free_texts.masked(text=offered) == offered
     request_id = offered if is_taken else uuid4().hex
     telemetry.begin(request_id)
-    audit.arrive(origin=_origin(request, request_id))
-    request.request_id = request_id  # type: ignore[attr-defined]
-    request.counter = throttling.counter  # type: ignore[attr-defined]
-
-
-def _origin(request: HttpRequest, request_id: str) -> Origin:
     surface = Surface.ADMIN if request.path.startswith(ADMIN) else Surface.PAGE
     peer = str(request.META.get("REMOTE_ADDR", ""))
-    return Origin(
+    origin = Origin(
         surface=Surface.REST if request.path.startswith(API) else surface,
         request_id=request_id,
         address=address_of(headers=request.headers, peer=peer),
     )
+    audit.arrive(origin=origin)
+    request.request_id = request_id  # type: ignore[attr-defined]
+    request.counter = throttling.counter  # type: ignore[attr-defined]
 
 
 def _leave(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:

@@ -16,13 +16,12 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Run both steps as the owner, with a line for each organization that was behind."""
         with connection.as_owner():  # type: ignore[attr-defined]
-            self._run()
-
-    def _run(self) -> None:
-        position = provisioning.capture()
-        late = provisioning.behind()
-        for number, organization in enumerate(late, start=1):
-            steps = provisioning.replay(organization=organization)
-            self.stdout.write(f"[{number}/{len(late)}] {organization.slug}: {steps} steps")
-        provisioning.open_to_application()
-        self.stdout.write(f"Tenant schema is at step {position}; {len(late)} brought up to date.")
+            position = provisioning.capture()
+            late = provisioning.behind()
+            for number, organization in enumerate(late, start=1):
+                steps = provisioning.replay(organization=organization)
+                self.stdout.write(f"[{number}/{len(late)}] {organization.slug}: {steps} steps")
+            provisioning.open_to_application()
+            self.stdout.write(
+                f"Tenant schema is at step {position}; {len(late)} brought up to date."
+            )
