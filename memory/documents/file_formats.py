@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, Final
 
 from accounts.messages import Message
@@ -162,34 +163,15 @@ class FieldRule(StrEnum):
     LEFT = "left"  # not written; the reason stands beside it
 
 
+_TABLES: Final = texts.read_tables(file=Path(__file__).with_name("words") / "fields.toml")
 FIELDS: Final[Mapping[str, tuple[FieldRule, str]]] = {
-    **dict.fromkeys(
-        (
-            "external_id", "type", "content", "citation", "tags", "related_files",
-            "related_modules", "structure", "attributes", "scope", "reach", "phase",
-            "methodology", "work_unit", "confidence", "confidence_floor", "confirmations",
-            "last_confirmed_at", "verification", "verified_at", "needs_review",
-            "user_verified", "taint_reason", "authority", "importance", "surprise", "tier",
-            "governance", "pinned", "decay_half_life_days", "event_at", "created_at",
-            "updated_at", "valid_from", "valid_until", "status", "stale_at",
-            "archived_reason", "version", "source", "source_interface", "source_uri",
-            "source_hash", "source_line", "commit_sha", "author_agent", "access_count",
-            "last_accessed_at",
-        ),
-        (FieldRule.KEPT, ""),
-    ),
-    "id": (FieldRule.MAPPED, "a new id in every organization; links follow"),
-    "project": (FieldRule.MAPPED, "the project that is imported into"),
-    "team_id": (FieldRule.MAPPED, "the team that is named; teams are each organization's own"),
-    "superseded_by": (FieldRule.MAPPED, "the new id of the successor"),
-    "author_user": (FieldRule.MAPPED, "kept for people of the organization, else who imports"),
-    "session_id": (FieldRule.MAPPED, "kept for those of the organization"),
-    "provenance_sessions": (FieldRule.MAPPED, "kept for those of the organization"),
-    "content_hash": (FieldRule.DERIVED, "made of the content"),
-    "audience": (FieldRule.LEFT, "made of scope, project, team and person"),
-    "names_version": (FieldRule.LEFT, "what a text names is read anew"),
-    "enriched_by": (FieldRule.LEFT, "what a text names is read anew"),
-}  # fmt: skip
+    **dict.fromkeys(_TABLES["kept"].split(), (FieldRule.KEPT, "")),
+    **{
+        name: (FieldRule(rule), why)
+        for rule, rows in _TABLES["others"].items()
+        for name, why in rows.items()
+    },
+}
 TIMES: Final = (
     "last_confirmed_at", "verified_at", "event_at", "created_at", "updated_at", "valid_from",
     "valid_until", "stale_at", "last_accessed_at",

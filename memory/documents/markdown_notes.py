@@ -75,23 +75,7 @@ _DECORATION = re.compile("[\U0001f000-\U0001faff\u2300-\u27bf\u2b00-\u2bff\ufe0f
 _GENERIC: Final = frozenset(_TABLES["headings"]["generic"])
 _TITLED_BY_PROJECT: Final = frozenset(_TABLES["headings"]["of_project"])
 _WORD = re.compile(r"[^\W_]{4,}")
-_BOILERPLATE_SECTIONS = re.compile(
-    r"(?:(?:the )?(?:mit|apache|bsd|gpl) )?licen[cs](?:e|ing)s?(?: .{0,30})?|copyright|contributors"
-    r"|(?:our |all )?(?:contributors|sponsors|backers|supporters|authors?)|maintainers"
-    r"|acknowledge?ments?|credits|thanks(?: to)?|(?:table of )?contents|toc|star history"
-    r"|stargazers|change ?log|release (?:notes|history)|what'?s new|funding|donat(?:e|ions?)"
-    r"|code of conduct|badges|(?:show )?your support|testimonials"
-    r"|who uses .{0,40}|used by|translations|community|citations?|citing.{0,30}|in this document",
-    re.IGNORECASE,
-)
-_BOILERPLATE_LINES = re.compile(
-    r"(?:(?:\(c\)|copyright|©)|made with|built with (?:love|❤)|back to top"
-    r"|this file provides guidance to|\|[\w-]+\||\.\. [\w_|]|⬆|t\.?b\.?d\b|coming soon"
-    r"|n/?a$|none\.?$|this project is licensed|licensed under|distributed under|all rights reserved"
-    r"|released under|see (?:the )?\W?license|if you (?:like|find) this|give (?:it|us) a star"
-    r"|table of contents|this file is (?:auto|generated)|do not edit)",
-    re.IGNORECASE,
-)
+_BOILERPLATE: Final = texts.compile_patterns(table=_TABLES["boilerplate"])
 _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _SPAN = re.compile(r"`[^`\n]+`")
 _ADDRESS = re.compile(r"\w+://\S+")
@@ -132,7 +116,7 @@ def read_document(*, text: str, path: str) -> tuple[Statement, ...]:
             for heading in passage.headings
         )
         headings = tuple(filter(None, cleaned))
-        if any(map(_BOILERPLATE_SECTIONS.fullmatch, headings)):
+        if any(map(_BOILERPLATE["sections"].fullmatch, headings)):
             continue
         is_whole = passage.kind in {PassageKind.STEPS, PassageKind.ROW} or passage.code
         parts = (passage.text,) if is_whole else passages.group_sentences(text=passage.text)
@@ -196,7 +180,7 @@ def _statement(
     lead = " — ".join(_shorten(words) for words in passage.lead)
     weight, beside = _weight(text), f"{' '.join(headings[1:])} {lead}"
     is_too_little = weight < MINIMUM_OWN_WORDS or weight + _weight(beside) < MINIMUM_WORDS
-    if is_too_little or _BOILERPLATE_LINES.match(text.strip(" *_-—\n")):
+    if is_too_little or _BOILERPLATE["lines"].match(text.strip(" *_-—\n")):
         return None
     content = _content(text, lead, headings, path)
     if len(content) > LONGEST_CONTENT:
@@ -287,20 +271,15 @@ def split_head(*, text: str) -> tuple[Mapping[str, Any], str, int]:
     return fields, text[closed.end() :], text.count("\n", 0, closed.end()) + 1
 
 
-def _without_long_lines(name: str, text: str) -> tuple[str, list[FileFault]]:
-    lines = text.split("\n")
-    faults = []
+def read(*, name: str, text: str) -> DocumentReading:
+    """Read a document of words."""
+    lines, faults = text.split("\n"), list[FileFault]()
     for number, line in enumerate(lines, start=1):
         if len(line) > LONGEST_LINE:
             detail = message("The line has {count} characters; it was left out.", count=len(line))
             faults.append(FileFault(file=name, line=number, detail=detail))
             lines[number - 1] = ""
-    return "\n".join(lines), faults
-
-
-def read(*, name: str, text: str) -> DocumentReading:
-    """Read a document of words."""
-    text, faults = _without_long_lines(name, text)
+    text = "\n".join(lines)
     fields, body, first_line = split_head(text=text)
     observations, links, rest = _read_observations(name, body, first_line)
     said = read_document(text="\n" * (first_line - 1) + rest, path=name)

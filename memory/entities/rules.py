@@ -10,43 +10,15 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Final
 
-# Tools and libraries by one name each, and what else each is called; a literal table.
-#
-# Names that are words of everyday language too (`go`, `rust`, `spring`, `express`, `vault`) are
-# left out: a text would seem to speak of them where it does not.
+from memory.text.text import read_tables
 
-# fmt: off
-ALIASES: Final[Mapping[str, tuple[str, ...]]] = {  # first what the table calls it
-    "airflow": (), "alembic": (), "ansible": (), "argocd": ("argo cd",), "aws": (), "azure": (),
-    "bazel": (), "bigquery": ("big query",), "bitbucket": (), "cassandra": (), "celery": (),
-    "circleci": ("circle ci",), "clickhouse": ("click house",), "cloudflare": (),
-    "cloudformation": ("cloud formation",), "cloudfront": ("cloud front",),
-    "cloudwatch": ("cloud watch",), "cockroachdb": ("cockroach db",), "datadog": (), "dbt": (),
-    "debezium": (), "django": (), "docker": (), "dynamodb": ("dynamo db",), "ec2": (),
-    "elasticsearch": ("elastic search",), "eslint": ("es lint",), "etcd": (),
-    "fastapi": ("fast api",), "firebase": (), "flink": (), "gcp": ("google cloud",), "git": (),
-    "github": ("git hub",), "gitlab": ("git lab",), "golang": (), "grafana": (),
-    "graphql": ("graph ql",), "grpc": ("g rpc",), "gunicorn": (), "haproxy": ("ha proxy",),
-    "helm": (), "heroku": (), "hibernate": (), "istio": (), "javascript": ("java script", "js"),
-    "jenkins": (), "jira": (), "junit": (), "kafka": ("apache kafka",), "kibana": (), "kotlin": (),
-    "kubernetes": ("k8s", "kube"), "laravel": (), "mariadb": ("maria db",),
-    "memcached": ("memcache",), "mongodb": ("mongo", "mongo db"), "mysql": ("my sql",), "mypy": (),
-    "nestjs": ("nest js",), "nextjs": ("next js",), "nginx": (), "nodejs": ("node js",), "npm": (),
-    "numpy": ("num py",), "oauth": ("oauth2", "oauth 2", "o auth", "o auth2"), "okta": (),
-    "openapi": ("open api",), "opentelemetry": ("open telemetry", "otel"), "pandas": (),
-    "pgbouncer": ("pg bouncer",), "pgvector": (), "playwright": (),
-    "postgresql": ("postgres", "postgre sql", "psql"), "prometheus": (),
-    "protobuf": ("protocol buffers",), "psycopg": ("psycopg2", "psycopg 2", "psycopg3"),
-    "pulumi": (), "pydantic": (), "pytest": (), "python": (), "pytorch": ("py torch",),
-    "rabbitmq": ("rabbit mq",), "redis": (), "redshift": (), "s3": ("amazon s3", "aws s3"),
-    "sentry": (), "sqlalchemy": ("sql alchemy",), "sqlite": ("sqlite3", "sq lite"), "sqs": (),
-    "stripe": (), "tailwind": ("tailwindcss",), "tensorflow": ("tensor flow",), "terraform": (),
-    "traefik": (), "typescript": ("type script", "ts"), "uvicorn": (), "valkey": (), "vite": (),
-    "vitest": (), "webpack": (), "zookeeper": ("zoo keeper",), "zustand": (),
+_WORDS: Final = Path(__file__).with_name("words")
+ALIASES: Final = {  # by the one name of each tool: what else it is called
+    tool: tuple(aliases) for tool, aliases in read_tables(file=_WORDS / "tools.toml").items()
 }
-# fmt: on
 CANONICAL: Final[Mapping[str, str]] = {
     alias: name for name, others in ALIASES.items() for alias in (name, *others)
 }
@@ -84,20 +56,9 @@ class EntityType(StrEnum):
     OTHER = "other"
 
 
-ENTITY_TYPES: dict[EntityKind, EntityType] = {
-    EntityKind.EMAIL: EntityType.EMAIL,
-    EntityKind.URL: EntityType.URL,
-    EntityKind.DATE: EntityType.OTHER,
-    EntityKind.PATH: EntityType.SYSTEM,
-    EntityKind.CODE: EntityType.SYSTEM,
-    EntityKind.VERSION: EntityType.OTHER,
-    EntityKind.MENTION: EntityType.PERSON,
-    EntityKind.TOOL: EntityType.SYSTEM,
-    EntityKind.QUOTED: EntityType.OTHER,
-    EntityKind.PERSON: EntityType.PERSON,
-    EntityKind.ORGANIZATION: EntityType.ORGANIZATION,
-    EntityKind.LOCATION: EntityType.LOCATION,
-    EntityKind.PERIOD: EntityType.OTHER,
+_TABLES: Final = read_tables(file=_WORDS / "patterns.toml")
+ENTITY_TYPES: Final = {
+    EntityKind(kind): EntityType(type) for kind, type in _TABLES["types"].items()
 }
 
 
@@ -112,88 +73,19 @@ class EntitySpan:
     confidence: float
 
 
-_MONTH = (
-    r"(?:(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
-    r"|janv(?:ier|\.)|févr(?:ier|\.)|mars|avr(?:il|\.)|mai|juin|juil(?:let|\.)|août|sept(?:embre|\.)"
-    r"|oct(?:obre|\.)|nov(?:embre|\.)|déc(?:embre|\.))"
+def _filled(text: str) -> str:
+    """Return an expression as one line, with the parts that it names."""
+    for name, part in _TABLES["parts"].items():
+        text = text.replace(f"<{name}>", part)
+    return text.replace("\n", "")
+
+
+_PATTERNS: tuple[tuple[EntityKind, float, str, str], ...] = tuple(
+    (EntityKind(row["kind"]), row["sure"], _filled(row["text"]), _filled(row["hint"]))
+    for row in _TABLES["patterns"]
 )
-WRITTEN_DATES: Final = (
-    rf"(?<!\w){_MONTH} \d{{1,2}},? \d{{4}}(?!\d)",
-    rf"(?<!\w)\d{{1,2}}(?:er)? {_MONTH} \d{{4}}(?!\d)",
-)
-_EXTENSION = (
-    r"(?:py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|java|kt|rb|php|cs|c|cc|cpp|h|hpp|swift|scala|sql|sh|md"
-    r"|rst|txt|json|yaml|yml|toml|ini|cfg|env|lock|html|css|scss|vue|svelte|proto|tf|xml|csv)"
-)
-_COMPONENTS = "service|worker|gateway|daemon|scheduler|api|db|client|proxy"
-_SIGNALS = (
-    r"(?:E(?:ACCES|ADDRINUSE|AGAIN|BADF|BUSY|CONNABORTED|CONNREFUSED|CONNRESET|EXIST|HOSTUNREACH"
-    r"|INTR|INVAL|IO|ISDIR|LOOP|MFILE|NETUNREACH|NOENT|NOMEM|NOSPC|NOTDIR|NOTFOUND|PERM|PIPE"
-    r"|TIMEDOUT)|SIG(?:ABRT|CHLD|HUP|INT|KILL|PIPE|QUIT|SEGV|STOP|TERM|USR[12]))"
-)
-_DIGIT, _HUMP = r"\d", r"[a-z0-9][A-Z]"
-_PATTERNS: tuple[tuple[EntityKind, float, str, str], ...] = (
-    # confidences: ours; the last is found, at once, in each text that has such an entity
-    (EntityKind.URL, 0.97, r"(?<!\w)https?://[^\s<>\"'`)\]}]+", "://"),
-    (  # neither `git@host:path` nor `name@v1.0` nor `icon@2x.png`
-        EntityKind.EMAIL,
-        0.95,
-        r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}(?!png|jpe?g|gif|svg|webp|ico)"
-        r"[A-Za-z]{2,24}(?!\w|[.:-]\w)",
-        "@",
-    ),
-    (
-        EntityKind.DATE,
-        0.92,
-        r"(?<![\w-])\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:\d{2})?)?",
-        _DIGIT,
-    ),
-    *((EntityKind.DATE, 0.90, pattern, _DIGIT) for pattern in WRITTEN_DATES),
-    (EntityKind.PATH, 0.88, r"(?<![\w@./-])(?:~|\.{1,2}|/[\w@.-]+)/(?:[\w@.-]+/)*[\w.-]*\w", "/"),
-    (  # two words alone may mean “or”: `read/write`; neither a host nor a date
-        EntityKind.PATH,
-        0.88,
-        r"(?<![\w@./-])\.?[A-Za-z_@][\w@-]*/(?:(?:[\w@.-]+/)+[\w.-]*\w|[\w-][\w.-]*\.[A-Za-z]\w{0,7}(?![\w/]))",
-        "/",
-    ),
-    (
-        EntityKind.PATH,
-        0.86,
-        rf"(?<![\w@./-])(?![A-Z][a-z]+\.js\b)[\w-][\w.-]*\.{_EXTENSION}(?![\w/])",
-        r"\.[a-z]",
-    ),
-    (EntityKind.CODE, 0.85, r"(?<=`)(?! )[^`\n]{2,80}(?<! )(?=`)", "`"),
-    (
-        EntityKind.VERSION,
-        0.80,
-        r"(?<![\w.])(?:v\d+(?:\.\d+)*|\d+(?:\.\d+){2,})(?:-[\w.]+)?(?!\w)",
-        _DIGIT,
-    ),
-    (  # neither a file, a package nor a decorator
-        EntityKind.MENTION,
-        0.78,
-        r"(?<![\w@/.>:])@[A-Za-z][\w-]*(?![\w/-]|\.\w|[`\"'\])]|\s(?:decorator|packages?|annotation))",
-        "@",
-    ),
-    (EntityKind.CODE, 0.72, r"(?<![\w.])\w+(?:\.\w+)*\(\)", r"\(\)"),
-    (EntityKind.CODE, 0.70, r"(?<![\w.])[a-z]+(?:[A-Z][a-z0-9]*)+(?!\w)", _HUMP),
-    (EntityKind.CODE, 0.70, r"(?<![\w.])(?:[A-Z][a-z0-9]+){2,}(?!\w)", _HUMP),
-    (EntityKind.CODE, 0.70, r"(?<![\w.])_*[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+(?!\w)", "_"),
-    (EntityKind.CODE, 0.68, r"(?<![\w-])[A-Z]{1,6}-?\d{3,6}(?!\w)", _DIGIT),
-    (EntityKind.CODE, 0.67, rf"(?<![\w-]){_SIGNALS}(?!\w)", "E[A-Z]|SIG"),
-    (  # a component's name: what else is written with hyphens is mostly plain words
-        EntityKind.CODE,
-        0.66,
-        r"(?<![\w./#-])[a-z][a-z0-9]*(?:-(?!to-|of-)[a-z0-9]+)*"
-        rf"-(?:{_COMPONENTS})(?![\w/-])",
-        f"-(?:{_COMPONENTS})",
-    ),
-    (
-        EntityKind.QUOTED,
-        0.60,
-        r"(?<=[\"“«])[A-Z][\w-]{1,30}(?: [\w-]{1,30}){0,3}(?=[\"”»])",
-        '["“«]',
-    ),
+WRITTEN_DATES: Final = tuple(  # with the name of a month
+    _filled(row["text"]) for row in _TABLES["patterns"] if "<month>" in row["text"]
 )
 _COMPILED = tuple(
     (kind, sure, re.compile(pattern), hint) for kind, sure, pattern, hint in _PATTERNS

@@ -1,9 +1,8 @@
 """Agents' programs: their payloads as data, read, kept as rows of events, and answered.
 
-Which field of a payload holds what, and which event means what, is a table (`ADAPTERS`): a new
-program is a row of it and its fixtures, not a release of anything that runs beside an agent. Fields
-are named by paths with dots, tried in their order; a single dot is the whole payload. Names of
-events are compared without case and underscores.
+Which field of a payload holds what, and which event means what, is a table (`ADAPTERS`, in
+`words/harnesses.toml`): a new program is an entry of it and its fixtures, not a release of anything
+that runs beside an agent. Names of events are compared without case and underscores.
 
 Reading is lenient throughout: what is missing is empty, what has another form than expected counts
 as missing, and an unknown event means nothing. Nothing is raised, whatever a program sends. Of what
@@ -13,15 +12,17 @@ that does not fit is left out, so that no text is cut within a word.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Final
 
 import orjson
+from pydantic import TypeAdapter
 
 from memory.sessions import event_parsing, file_paths, tools
 from memory.sessions.events import Event
-from memory.sessions.tools import Act
+from memory.text.text import read_tables
 
 HOOK_SCRIPT_VERSION: Final = 3  # of `deploy/plugin/bin/hook.sh`; raised with every change of it
 
@@ -96,122 +97,10 @@ class Adapter:
         return not is_quiet and event not in self.unanswered
 
 
-_USUAL: Final = {  # the event of each meaning, as most programs call it
-    "opened": "sessionstart",
-    "prompted": "userpromptsubmit",
-    "called": "pretooluse",
-    "answered": "posttooluse",
-    "replied": "stop",
-    "ended": "sessionend",
-}
-
-
-def _meanings(**events: str) -> Mapping[str, Meaning]:
-    """Return what each event means; `events` are the names of those that are not the usual ones."""
-    named = {**_USUAL, **events}.items()
-    return {event: Meaning(meaning) for meaning, names in named for event in names.split()}
-
-
-_CLAUDE: Final = Adapter(
-    harness=Harness.CLAUDE_CODE,
-    form=Form.HOOK_SPECIFIC,
-    agent=("agent_id",),
-    call=("tool_use_id",),
-    batch="tool_calls",
-    meanings=_meanings(
-        answered="posttooluse posttoolusefailure posttoolbatch", replied="stop subagentstop"
-    ),
-)
-_CURSOR: Final = Adapter(
-    harness=Harness.CURSOR,
-    form=Form.ADDITIONAL_SNAKE,
-    session=("conversation_id", "session_id"),
-    folder=("cwd", "workspace_roots.0"),
-    arguments=("tool_input", "."),
-    call=("tool_use_id",),
-    took=("duration",),
-    result=("tool_output", "result_json", "output"),
-    error=("error_message",),
-    message=("text",),
-    meanings=_meanings(
-        prompted="beforesubmitprompt",
-        answered="posttooluse posttoolusefailure afterfileedit aftershellexecution"
-        " aftermcpexecution",
-        replied="afteragentresponse",
-    ),
-    unanswered=frozenset({  # an answer at its start does not reach its model
-        "sessionstart", "beforesubmitprompt", "pretooluse", "posttoolusefailure", "afterfileedit",
-        "aftershellexecution", "aftermcpexecution",
-    }),
-    tools={"afterfileedit": "edit_file", "aftershellexecution": "run_terminal_cmd"},
-)  # fmt: skip
-_CODEX: Final = replace(
-    _CLAUDE,
-    harness=Harness.CODEX,
-    batch="",
-    meanings=_meanings(),
-    unanswered=frozenset({"pretooluse"}),
-)
-_COPILOT: Final = Adapter(
-    harness=Harness.COPILOT,
-    form=Form.ADDITIONAL_CAMEL,
-    session=("sessionId", "session_id"),
-    event=("hookEventName", "hook_event_name"),
-    tool=("toolName", "tool_name"),
-    arguments=("toolArgs", "tool_input"),
-    result=("toolResult.textResultForLlm", "tool_result.text_result_for_llm"),
-    error=("error.message", "error"),
-    outcome=("toolResult.resultType", "tool_result.result_type"),
-    prompt=("prompt", "initialPrompt", "initial_prompt"),
-    message=("lastAssistantMessage",),
-    meanings=_meanings(
-        prompted="userpromptsubmitted userpromptsubmit",
-        answered="posttooluse posttoolusefailure",
-        replied="agentstop stop",
-    ),
-    unanswered=frozenset({
-        "userpromptsubmitted", "userpromptsubmit", "pretooluse", "posttoolusefailure",
-    }),
-)  # fmt: skip
-_CLINE: Final = Adapter(
-    harness=Harness.CLINE,
-    form=Form.MODIFICATION,
-    session=("taskId",),
-    event=("hookName",),
-    folder=("workspaceRoots.0",),
-    tool=("preToolUse.toolName", "postToolUse.toolName"),
-    arguments=("preToolUse.parameters", "postToolUse.parameters"),
-    took=("postToolUse.executionTimeMs",),
-    result=("postToolUse.result",),
-    error=("postToolUse.error",),
-    outcome=("postToolUse.success",),
-    prompt=("userPromptSubmit.prompt", "taskStart.taskMetadata.initialTask"),
-    message=("taskComplete.taskMetadata.result",),
-    meanings=_meanings(opened="taskstart taskresume", replied="", ended="taskcomplete taskcancel"),
-)
-_GENERIC: Final = Adapter(
-    harness=Harness.GENERIC,
-    form=Form.CONTEXT,
-    session=("session",),
-    event=("event",),
-    tool=("tool",),
-    arguments=("arguments",),
-    call=("call",),
-    result=("result",),
-    message=("message",),
-    project=("project",),
-    batch="calls",
-    meanings=_meanings(
-        opened="start",
-        prompted="prompt",
-        called="call",
-        answered="result",
-        replied="message",
-        ended="end",
-    ),
-)
+_PROGRAMS: Final = read_tables(file=Path(__file__).with_name("words") / "harnesses.toml")
 ADAPTERS: Final[Mapping[Harness, Adapter]] = {
-    one.harness: one for one in (_CLAUDE, _CURSOR, _CODEX, _COPILOT, _CLINE, _GENERIC)
+    one.harness: one
+    for one in TypeAdapter(tuple[Adapter, ...]).validate_python(_PROGRAMS["programs"])
 }
 
 SESSION_MOST: Final = 150  # characters of a session's id; default
@@ -224,7 +113,7 @@ NESTED_MOST: Final = 4  # levels of a result in which a text is looked for; defa
 SELF: Final = "."
 COMPACTED: Final = "compact"  # why a session starts, where its context was cut down
 FAILED: Final = ("failure", "error", "denied")
-_TOUCHING: Final = frozenset({Act.READ, Act.EDIT})
+_TOUCHING: Final = frozenset({tools.Act.READ, tools.Act.EDIT})
 _PATCHED: Final = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
 _RESULT_FIELDS: Final = (
     "stdout", "stderr", "filenames", "text", "content", "file", "output", "error", "result",
@@ -315,10 +204,23 @@ def event_rows(*, event: HookEvent) -> tuple[Row, ...]:
         same: Row = {"name": call.tool, "call": call.id}
         files: Row = {"files": list(call.patched)} if call.patched else {}
         took: Row = {} if call.took_ms is None else {"duration_ms": call.took_ms}
-        args, text = event_parsing.known_arguments(given=call.arguments), _first_lines(call.result)
+        lines: list[str] = []
+        room = RESULT_MOST
+        for line in call.result.splitlines():
+            room -= len(line) + 1
+            if room < 0:
+                break
+            lines.append(line)
+        args = event_parsing.known_arguments(given=call.arguments)
         rows += (
             {"kind": "tool_call", **same, **files, "args": args},
-            {"kind": "tool_result", **same, **took, "text": text, "is_error": call.is_error},
+            {
+                "kind": "tool_result",
+                **same,
+                **took,
+                "text": "\n".join(lines),
+                "is_error": call.is_error,
+            },
         )
     agent: Row = {"agent": event.agent} if event.agent else {}
     return tuple({"sequence": place, **agent, **row} for place, row in enumerate(rows, start=1))
@@ -333,17 +235,6 @@ def answer(*, adapter: Adapter, event: str, text: str) -> Mapping[str, object]:
     if form is Form.HOOK_SPECIFIC:
         return {form.value: {"hookEventName": event, "additionalContext": text}}
     return {**silent, form.value: text}
-
-
-def _first_lines(text: str) -> str:
-    lines: list[str] = []
-    room = RESULT_MOST
-    for line in text.splitlines():
-        room -= len(line) + 1
-        if room < 0:
-            break
-        lines.append(line)
-    return "\n".join(lines)
 
 
 def _calls(adapter: Adapter, payload: Mapping[str, object], event: str) -> Iterator[ToolCall]:

@@ -11,25 +11,23 @@ candidate of a session waits; a burst of memories that say nearly the same; one 
 most of what is given out.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from itertools import combinations
+from pathlib import Path
 from typing import Final
 from uuid import UUID
 
 from memory.records import assertions
-from memory.records.assertions import Difference
 from memory.text import text as texts
 
 NOBODY: Final = UUID(int=0)
 FEWEST = 4  # words that say something, for a quotation; default, not measured
-_NUMBERS = frozenset({
-    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
-    "twelve", "twenty", "thirty", "fifty", "hundred", "thousand", "once", "twice", "half",
-})  # fmt: skip
+_TABLES: Final = texts.read_tables(file=Path(__file__).with_name("words") / "alarms.toml")
+_NUMBERS: Final = frozenset(_TABLES["numbers"]["words"].split())
+_ALARMS: Final = texts.compile_patterns(table=_TABLES["alarms"])
 
 BURST_LEAST: Final = 5  # memories nearly the same in one burst; default, not measured
 BURST_SECONDS: Final = 600.0  # that a burst lasts at most; default, not measured
@@ -38,22 +36,6 @@ COMPARED_MOST: Final = 200  # memories of one look, the last ones; default, not 
 HELD_FROM: Final = 2  # alarms of one content: an order alone may be good advice; default
 DOMINANT_SHARE: Final = 0.5  # of what was given out; default, not measured
 DOMINANT_LEAST: Final = 20  # given out in all before a share means anything; default, not measured
-_URL: Final = re.compile(r"\b(?:https?|ftp|data|javascript):(?://)?\S+", re.IGNORECASE)
-_COMMAND: Final = re.compile(
-    r"\b(?:curl|wget)\b.{0,200}\|\s*(?:ba|z)?sh\b|\brm\s+-rf?\b|\bsudo\s+\w|\bchmod\s+\+x\b"
-    r"|\b(?:eval|exec)\s*\(|\bbase64\s+(?:-d|--decode)\b|\bnc\s+-\w*e\b|\bpowershell\b"
-    r"|\bgit\s+push\s+(?:-f|--force)\b|\bpip3?\s+install\s+(?:git\+|http)",
-    re.IGNORECASE,
-)
-_ORDER: Final = re.compile(
-    r"\b(?:ignore|disregard|forget)\b.{0,40}\b(?:previous|above|earlier|all|other|prior)\b"
-    r"|\byou (?:must|should|shall|have to|will) (?:now|always|never|first)\b"
-    r"|\b(?:always|never|immediately) (?:run|execute|send|post|call|open|visit|add|disable|"
-    r"reveal|upload|forward|fetch|include)\b"
-    r"|\b(?:do not|don't) (?:tell|mention|show|reveal|ask)\b.{0,40}\b(?:user|person|human|anyone)\b"
-    r"|\b(?:system prompt|new instructions?)\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +132,7 @@ def _differs(old: DeliveredText, new: DeliveredText) -> bool:
         old=old.content, new=assertions.assertion(text=new.content)
     )
     named = assertions.difference(old=old.content, new=new.content)
-    return restated is not Difference.NONE or named is not Difference.NONE
+    return restated is not assertions.Difference.NONE or named is not assertions.Difference.NONE
 
 
 class Alarm(StrEnum):
@@ -159,9 +141,6 @@ class Alarm(StrEnum):
     ORDERS = "orders"
     ADDRESS = "address"
     COMMAND = "command"
-
-
-_CONTENT: Final = ((Alarm.ORDERS, _ORDER), (Alarm.ADDRESS, _URL), (Alarm.COMMAND, _COMMAND))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +155,7 @@ class Written:
 def of_content(*, content: str) -> tuple[Alarm, ...]:
     """Return what a content rings; invisible characters hide nothing."""
     seen = texts.straighten_apostrophes(text=texts.visible_text(text=content))
-    return tuple(alarm for alarm, pattern in _CONTENT if pattern.search(seen))
+    return tuple(Alarm(name) for name, pattern in _ALARMS.items() if pattern.search(seen))
 
 
 def burst(*, written: Sequence[Written]) -> tuple[UUID, ...]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import accumulate
 from math import inf
+from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
 
@@ -50,34 +51,11 @@ APART: Final = "\n" * 4  # between texts looked at together, more than a name an
 HINT: Final = "Correct the named fields and send it again."
 Fields = Mapping[str, str]  # what each field holds, by its name
 
+_TABLES: Final = texts.read_tables(file=Path(__file__).with_name("words") / "payloads.toml")
 PAYLOADS: Final[Mapping[MemoryType, tuple[Fields, Fields]]] = {  # required, optional
-    MemoryType.WORKFLOW_RECIPE: (
-        {"task_pattern": "text", "steps": "steps"},
-        {"last_validated_at": "timestamp", "success_count": "count"},
-    ),
-    MemoryType.DEAD_END: (
-        {"approach": "text", "why_it_failed": "text"},
-        {"alternative": "text", "context": "text"},
-    ),
-    MemoryType.PREFETCH_PATTERN: (
-        {"always_read": "texts", "trigger_module": "text", "sessions": "count"},
-        {"often_read": "texts"},
-    ),
-    MemoryType.TASK_CALIBRATION: (
-        {"module": "text", "planned": "amount", "actual": "amount", "ratio": "amount",
-         "samples": "count"},
-        {"methodology": "text"},
-    ),
-    MemoryType.WORK_UNIT_OUTCOME: ({"succeeded": "flag"}, {"steps": "count", "retries": "count"}),
-    MemoryType.E2E_OBSERVATION: (
-        {"ui_behavior": "text"},
-        {"precondition": "text", "timing": "text", "tool_gotcha": "text", "test_sequence": "texts"},
-    ),
-}  # fmt: skip
-_STEP: Final[tuple[Fields, Fields]] = (
-    {"order": "count", "description": "text"},
-    {"line": "count", "file": "text"},
-)
+    MemoryType(name): (row["required"], row["optional"]) for name, row in _TABLES["types"].items()
+}
+_STEP: Final[tuple[Fields, Fields]] = (_TABLES["step"]["required"], _TABLES["step"]["optional"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,9 +1,9 @@
 """The seventeen signals, what each is worth, and that one was seen in a session.
 
-One literal table says what a signal is worth and how many sessions must show it. The three parts of
-a value give the value that the product promises for each signal. The share of false positives is
-where learning enters: what people reject of a signal takes the place of the guess, so a weak signal
-that they keep rejecting falls under the floor.
+One table (`words/values.toml`) says what a signal is worth and how many sessions must show it. The
+three parts of a value give the value that the product promises for each signal. The share of false
+positives is where learning enters: what people reject of a signal takes the place of the guess, so
+a weak signal that they keep rejecting falls under the floor.
 
 The shares in the table are defaults. Of 126 sightings in foreign sessions, each of one session
 alone, 17 % were true as their text says (`tests/bench/bench_foreign.py`), so what is promoted waits
@@ -15,11 +15,13 @@ A sighting is that a signal was seen in a session, by what it is recognized, and
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Final, TypeVar
 
 from memory.sessions import file_paths
 from memory.sessions.scratchpad import Deed, Scratchpad, each_file
 from memory.sessions.tools import Act
+from memory.text.text import read_tables
 
 DIAGNOSTIC_WEIGHT: Final = 0.5
 CROSS_SESSION_WEIGHT: Final = 0.3
@@ -56,25 +58,11 @@ class SignalKind(StrEnum):
     CONTEXT_SPIKE = "context_spike"
 
 
+_VALUES: Final = read_tables(file=Path(__file__).with_name("words") / "values.toml")
 SIGNALS: Final[Mapping[SignalKind, tuple[float, float, float, int]]] = {
     # diagnostic, cross-session, false positives, sessions that must show it
-    SignalKind.FILE_ACCESS: (0.70, 0.70, 0.20, 3),
-    SignalKind.CO_ACCESS: (0.90, 0.90, 0.05, 3),
-    SignalKind.ERROR_RETRY: (0.85, 0.85, 0.15, 2),
-    SignalKind.BACKTRACK: (0.70, 0.70, 0.40, 2),
-    SignalKind.READ_ABANDON: (0.80, 0.80, 0.25, 3),
-    SignalKind.REPEATED_GREP: (0.75, 0.75, 0.20, 2),
-    SignalKind.TOOL_SEQUENCE: (0.75, 0.75, 0.35, 3),
-    SignalKind.TIME_ANOMALY: (0.40, 0.50, 0.35, 3),
-    SignalKind.SELF_CORRECTION: (0.90, 0.90, 0.20, 1),
-    SignalKind.EXTERNAL_REFERENCE: (0.60, 0.60, 0.35, 3),
-    SignalKind.GLOB_IGNORED: (0.65, 0.65, 0.40, 2),
-    SignalKind.IMPORT_CHASE: (0.40, 0.60, 0.30, 4),
-    SignalKind.TEST_ORDER: (0.75, 0.75, 0.30, 3),
-    SignalKind.CONFIG_TOUCHED: (0.65, 0.65, 0.30, 2),
-    SignalKind.STEP_OVERRUN: (0.70, 0.70, 0.25, 3),
-    SignalKind.PARALLEL_CONFLICT: (0.80, 0.80, 0.10, 1),
-    SignalKind.CONTEXT_SPIKE: (0.65, 0.65, 0.45, 3),
+    SignalKind(name): (diagnostic, across, wrong, sessions)
+    for name, (diagnostic, across, wrong, sessions) in _VALUES.items()
 }
 
 

@@ -10,6 +10,7 @@ review. Words alone decide, without a model; what stands in a text is data.
 import re
 from collections.abc import Mapping
 from enum import StrEnum
+from pathlib import Path
 from typing import Final
 
 from memory.extraction import chatter, extract
@@ -27,26 +28,7 @@ _CONVENTIONAL: Final = re.compile(
 _REVERTED: Final = re.compile(r"^revert(?:ed|s)?:?\s+[\"“](?P<says>.+?)[\"”]", re.IGNORECASE)
 _REVERTS: Final = re.compile(r"^this reverts commit\b[^.\n]*\.?\s*", re.IGNORECASE)
 _BREAKING: Final = re.compile(r"^BREAKING[ -]CHANGE:\s*(?P<says>\S.*)$", re.IGNORECASE)
-_TRAILER: Final = re.compile(
-    r"^(?:signed-off-by|co-authored-by|reviewed-by|acked-by|tested-by|reported-by|change-id"
-    r"|fixes|closes|refs?|see|issue|link|cherry[- ]picked? from)\b[:\s]|^\(cherry picked",
-    re.IGNORECASE,
-)
 _NUMBER: Final = re.compile(r"\s*\((?:#|gh-|!)\d+\)|\s+(?:#|gh-)\d+\b", re.IGNORECASE)
-_TRIVIAL: Final = re.compile(
-    r"\b(?:typos?|lint(?:er|ing)?|format(?:ting)?|whitespace|indent\w*|spelling|wording|grammar"
-    r"|comments?|readme|docs?|docstrings?|changelog|imports? order|review (?:comments?|feedback)"
-    r"|merge conflicts?|bump\w*|ci|build|broken links?|snapshots?|warnings?|flaky|nits?)\b",
-    re.IGNORECASE,
-)
-_REASON: Final = re.compile(
-    r"\b(?:because|so that|instead of|rather than|otherwise|to avoid|in order to|due to|caused by"
-    r"|root cause|turn(?:s|ed) out|since (?:it|the|this|we|they)|which (?:made|caused|broke|meant)"
-    r"|as (?:it|the|this) (?:would|could|can|breaks?|broke)|no longer|must not|must be"
-    r"|parce que|afin que|au lieu de|sinon|pour éviter)\b",
-    re.IGNORECASE,
-)
-_MENDED: Final = re.compile(r"(?:fix(?:e[sd])?|correct|repair|mend|prevent|stop)\b", re.IGNORECASE)
 
 TOOLS: Final = frozenset({  # that drive the running product, as browsers' servers name them
     "take_screenshot", "click_by_text", "fill_input", "get_page_structure", "eval",
@@ -68,34 +50,9 @@ class Observation(StrEnum):
     UI_BEHAVIOR = "ui_behavior"
 
 
-_CUES: Final = (
-    (
-        Observation.PRECONDITION,
-        r"\b(?:must|need(?:s|ed)? to|have to|has to|required to|only (?:after|when|if|once))\b"
-        r".{0,80}\b(?:log(?:ged)? in|sign(?:ed)? in|first|before|enabled|seeded|running)\b"
-        r"|\b(?:not logged in|login required|please sign in|unauthorized)\b",
-    ),
-    (
-        Observation.TIMING,
-        r"\b(?:timed? ?out|timeout|takes? \d+|after \d+ ?(?:ms|s|sec|seconds|milliseconds)"
-        r"|still loading|spinner|not yet (?:visible|loaded|rendered)|debounced?|race)\b",
-    ),
-    (
-        Observation.TOOL_GOTCHA,
-        r"\b(?:element not found|no element|selector|stale element|detached|not clickable"
-        r"|multiple elements|intercepts pointer|iframe|shadow root)\b",
-    ),
-    (
-        Observation.TEST_SEQUENCE,
-        r"\b(?:step \d+|first .{3,60}\bthen\b|in (?:this|that) order|sequence)\b",
-    ),
-    (
-        Observation.UI_BEHAVIOR,
-        r"\b(?:shows?|showed|appears?|appeared|disappears?|disabled|redirects?|redirected|opens?"
-        r"|closes?|modal|toast|dialog|validation|error message|stays? (?:open|empty|disabled))\b",
-    ),
-)
-_PATTERNS: Final = tuple((kind, re.compile(cue, re.IGNORECASE | re.DOTALL)) for kind, cue in _CUES)
+_TABLES: Final = texts.read_tables(file=Path(__file__).with_name("words") / "evidence.toml")
+_OF_COMMITS: Final = texts.compile_patterns(table=_TABLES["commits"])
+_OF_THE_PRODUCT: Final = texts.compile_patterns(table=_TABLES["product"])
 
 
 def of_the_product(
@@ -108,9 +65,10 @@ def of_the_product(
     if tool.rpartition("__")[2] not in TOOLS:
         return None
     text = " ".join(result[:LOOKED_AT].split())
-    kind = next((kind for kind, pattern in _PATTERNS if pattern.search(text)), None)
-    if kind is None:
+    named = next((name for name, cue in _OF_THE_PRODUCT.items() if cue.search(text)), None)
+    if named is None:
         return None
+    kind = Observation(named)
     fields: dict[str, object] = {Observation.UI_BEHAVIOR.value: text}
     if kind is not Observation.UI_BEHAVIOR:
         fields[kind.value] = (text,) if kind is Observation.TEST_SEQUENCE else text
@@ -124,7 +82,9 @@ def of_commit(*, message: str) -> tuple[MemoryType, str] | None:
         return None
     subject = _NUMBER.sub("", lines[0]).strip()
     stripped = map(str.strip, lines[1:])
-    body = tuple(_REVERTS.sub("", line) for line in stripped if not _TRAILER.match(line))
+    body = tuple(
+        _REVERTS.sub("", line) for line in stripped if not _OF_COMMITS["trailer"].match(line)
+    )
     told = _sentences(body)
     said = next(_CONVENTIONAL.finditer(subject))  # matches every subject, its parts may be None
     reverted = _REVERTED.match(subject) or (said if said["kind"] == "revert" else None)
@@ -144,9 +104,9 @@ def _of_change(
     breaks = next((found["says"] for found in breaking), "")
     if breaks or said["breaks"]:
         return _as_content(MemoryType.GOTCHA, _placed(breaks or says, said), reasons)
-    if not reasons or _TRIVIAL.search(says) or kind in NO_NEWS:
+    if not reasons or _OF_COMMITS["trivial"].search(says) or kind in NO_NEWS:
         return None
-    is_fix = kind == "fix" or _MENDED.match(says) is not None
+    is_fix = kind == "fix" or _OF_COMMITS["mended"].match(says) is not None
     type = MemoryType.FIX if is_fix else MemoryType.DECISION
     return _as_content(type, _placed(says, said), reasons)
 
@@ -156,7 +116,7 @@ def _reasons(told: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(
         one
         for one in told
-        if _REASON.search(one)
+        if _OF_COMMITS["reason"].search(one)
         or extract.extract(turns=(Turn(sequence=1, speaker=Speaker.ASSISTANT, text=one),))
     )
 

@@ -15,79 +15,19 @@ has (“add”, “change”, “step”) tell nothing.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from memory.entities import rules as entities_rules
-from memory.entities.rules import CANONICAL, EntityKind
 from memory.records import assertions
 from memory.text import text as texts
 
 LONGEST: Final = 160  # characters of a clause; default
 SHORTEST_APPROACH: Final = 12  # characters; a shorter first clause says too little; default
 _END: Final = r"[^.;:,()\n\u2014\u2013!?]"
-_REJECTING: Final = re.compile(
-    r"\b(?:do(?:es)? not|don['\u2019]t|doesn['\u2019]t|never(?: again)?|must not|mustn['\u2019]t"
-    r"|should not|shouldn['\u2019]t|cannot|can['\u2019]t|may not|not|no longer|instead of"
-    r"|rather than|avoid(?:ing)?|stop(?:ped)? (?:using|doing)|ban(?:ned)?|forbid"
-    r"|(?:chose|choose|chosen|prefer(?:red)?|picked|selected)\b[^.;\n]{1,80}?\bover"
-    r"|no(?: more)?|ne (?:pas|jamais)|jamais|au lieu d[e']|plut[oô]t que(?: d[e'])?|[eé]vite[rz]?"
-    r"|interdi(?:t|re) (?:de|d'))\s+"
-    rf"(?P<what>{_END}{{2,{LONGEST}}})",
-    re.IGNORECASE,
-)
-_WITHOUT: Final = re.compile(
-    rf"\b(?:without|sans)\s+(?P<what>{_END}{{2,{LONGEST}}})", re.IGNORECASE
-)
-_REJECTED: Final = re.compile(
-    rf"(?P<what>{_END}{{3,80}}?)\s+(?:is|are|was|were|has been|have been|est|sont)\s+"
-    r"(?:always\s+|then\s+)?(?:forbidden|prohibited|not allowed|banned|rejected|removed|dropped"
-    r"|disallowed|ruled out|refused|interdite?s?|abandonnée?s?|rejetée?s?)\b",
-    re.IGNORECASE,
-)
-_FAILING: Final = re.compile(  # what a decision says went wrong, and was therefore decided against
-    rf"(?P<what>{_END}{{3,80}}?)\s+(?:lost|halved|broke|failed|corrupted|doubled|slowed|deadlocked"
-    r"|leaked|crashed|timed out|cost \d|(?:was|were) (?:slower|too slow|worse)|perdait|cassait)\b",
-    re.IGNORECASE,
-)
-_ONLY: Final = re.compile(
-    rf"(?P<what>{_END}{{3,80}}?)\s+(?:is|are)\s+(?:allowed|permitted|accepted)\s+only\s+"
-    rf"(?P<unless>{_END}{{2,{LONGEST}}})",
-    re.IGNORECASE,
-)
-_TAKING: Final = re.compile(
-    r"\b(?:remov(?:e|es|ing)|drop(?:s|ping)?|delet(?:e|es|ing)|disabl(?:e|es|ing)"
-    r"|replac(?:e|es|ing)|get(?:ting)? rid of|migrat(?:e|ing) away from|mov(?:e|ing) away from"
-    r"|switch(?:ing)? (?:away )?from|mov(?:e|ing) from|migrat(?:e|ing) from|stop using"
-    r"|turn(?:ing)? off|skip(?:s|ping)?|bypass(?:es|ing)?|revert(?:s|ing)?|supprim(?:er|e|ons)"
-    r"|remplac(?:er|e|ons)|désactiv(?:er|e|ons)|enlev(?:er|ons)|retir(?:er|e|ons))\s+"
-    rf"(?P<what>{_END}{{2,{LONGEST}}})",
-    re.IGNORECASE,
-)
-_STOPS: Final = re.compile(  # where a clause ends though no sign says so
-    r"\b(?:because|since|so that|so|which|but|and then|then|when|while|if|otherwise|until then"
-    r"|parce que|car|puisque|sinon|mais)\b",
-    re.IGNORECASE,
-)
-_TAKEN_FOR: Final = re.compile(r"\b(?:with|by|to|in favou?r of|for|par|pour)\b", re.IGNORECASE)
-_UNLESS: Final = re.compile(
-    r"\b(?:unless|except(?: in| for| by)?|without|outside(?: of)?|before|until|sauf|sans|avant)\b",
-    re.IGNORECASE,
-)
-_TRIED: Final = re.compile(
-    r"\A\W*(?:we|the team|somebody|someone|i|on|nous)?"
-    r"(?:\s*(?:have|had|has|a|avons))?\s*"
-    r"(?:tried|evaluated|attempted|try|trying|do not|don['\u2019]t|never|avoid|essayé(?: d[e'])?)"
-    r"\b(?:\s+(?:to|again|out))?\s*",
-    re.IGNORECASE,
-)
-_TASK: Final = re.compile(r"\A\W*for \u201c[^\u201d]{0,400}\u201d,?\s+", re.IGNORECASE)
-_FAILED: Final = re.compile(
-    r"[;:,.!]\s|\s[\u2014\u2013-]\s|\b(?:because|but|which|since|and it|so that|did not work"
-    r"|does not work|didn['\u2019]t work|doesn['\u2019]t work|won['\u2019]t work|fail(?:s|ed)?"
-    r"|broke|breaks?|showed|shows|(?:was|were|is|are) (?:dropped|tried|abandoned|slower|reverted"
-    r"|removed|given up|a dead end)|grew|turned out|(?:led|leads?) to|caus(?:ed|es?)|ran into"
-    r"|time[sd]? out|mais|parce que|échou\w*|cassait|casse)\b",
-    re.IGNORECASE,
+_TABLES: Final = texts.read_tables(file=Path(__file__).with_name("words") / "clauses.toml")
+_PATTERNS: Final = texts.compile_patterns(
+    table={name: text.replace("@", _END) for name, text in _TABLES["patterns"].items()}
 )
 _ONLY_A_FILE: Final = re.compile(r"changing \S+\Z", re.IGNORECASE)
 SHORTEST: Final = 3  # letters of a stem; default, not measured
@@ -95,38 +35,21 @@ COVERAGE: Final = 0.6  # of a clause's stems, from which it is met; fitted by be
 _WORD: Final = re.compile(r"[^\W\d_][^\W_]+")
 _CODE_WORD: Final = re.compile(r"[^\W\d_]\w{2,79}")
 _QUANTITY: Final = re.compile(r"(?<![\w.])(\d[\d.,]{0,12})\s?(%|[^\W\d_]{1,20})")
-_UNITS: Final = {
-    "s": "second", "sec": "second", "second": "second", "seconds": "second", "secondes": "second",
-    "min": "minute", "minute": "minute", "minutes": "minute", "h": "hour", "hour": "hour",
-    "hours": "hour", "heures": "hour", "d": "day", "day": "day", "days": "day", "jours": "day",
-}  # fmt: skip
+_UNITS: Final = {word: unit for unit, words in _TABLES["units"].items() for word in words.split()}
 _HUMP: Final = re.compile(r"[a-z][A-Z]")
 _ELISION: Final = re.compile(r"\b(?:n|l|d|s|j|c|m|t|qu)['\u2019](?=\w)", re.IGNORECASE)
 _ENDINGS: Final = (  # the longest that leaves a stem is cut
     "ments", "ement", "ment", "ings", "ing", "ions", "ion", "ies", "ers", "er",
     "ed", "es", "ly", "s",
 )  # fmt: skip
-_GENERIC: Final = frozenset({  # what plans and diffs say of anything
-    "add", "added", "adding", "adds", "change", "changing", "make", "making", "made", "makes",
-    "create", "creating", "implement", "implementing", "implementation", "update", "updating",
-    "fix", "fixing", "fixed", "new", "old", "code", "file", "files", "function", "functions",
-    "method", "try", "tried", "trying", "use", "used", "using", "uses", "approach", "way", "ways",
-    "step", "steps", "work", "works", "working", "need", "needs", "want", "like", "get", "gets",
-    "run", "running", "runs", "write", "writing", "put", "let", "look", "looking", "check", "first",
-    "second", "next", "finally", "one", "two", "more", "less", "some", "own", "other", "same",
-    "problem", "issue", "task", "feature", "plan", "thing", "things", "part", "case", "kind",
-    "import", "from", "return", "def", "self", "const", "var", "null", "none", "true", "false",
-    "class", "public", "private", "static", "void", "await", "async", "export", "default", "int",
-    "str", "string", "bool", "type", "todo", "src", "app", "lib", "main", "index", "init", "py",
-    "ts", "tsx", "jsx", "go", "sql", "them", "very", "well", "too", "much", "many", "how", "why",
-    "keep", "kept", "take", "taken", "start", "begin", "end", "give", "given", "place", "right",
-    "now", "later", "soon", "directly", "simply", "really", "better", "instead", "allow", "support",
-    "ajouter", "changer", "faire", "utiliser", "mettre", "créer", "fichier", "étape",
-})  # fmt: skip
 _SAYS_NOTHING: Final = (
-    assertions.SMALL | assertions.FILLERS | assertions.NEGATORS | assertions.POSITIVES | _GENERIC
-) - CANONICAL.keys()
-_NAMING: Final = frozenset({EntityKind.CODE, EntityKind.TOOL})
+    assertions.SMALL
+    | assertions.FILLERS
+    | assertions.NEGATORS
+    | assertions.POSITIVES
+    | frozenset(_TABLES["generic"]["words"].split())
+) - entities_rules.CANONICAL.keys()
+_NAMING: Final = frozenset({entities_rules.EntityKind.CODE, entities_rules.EntityKind.TOOL})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,14 +72,22 @@ class Clauses:
 def read(*, text: str) -> Clauses:
     """Take a text apart."""
     text = _tight(text)
-    against = tuple(_spans(text, _REJECTING, _REJECTED))
-    only = tuple(_ONLY.finditer(text))
-    away = tuple(_spans(text, _TAKING))
+    against = tuple(_spans(text, _PATTERNS["rejecting"], _PATTERNS["rejected"]))
+    only = tuple(_PATTERNS["only"].finditer(text))
+    away = tuple(_spans(text, _PATTERNS["taking"]))
+    spans = (*against, *away, *_spans(text, _PATTERNS["without"]))
+    kept: list[str] = []
+    last = 0
+    for start, end in sorted(spans):
+        if start >= last:
+            kept.append(text[last:start])
+        last = max(last, end)
+    kept.append(text[last:])
     return Clauses(
-        affirmed=_left_out(text, (*against, *away, *_spans(text, _WITHOUT))),
+        affirmed=" ".join(kept),
         rejected=(
             *(_rejected(text[start:end]) for start, end in against),
-            *(_rejected(text[start:end]) for start, end in _spans(text, _FAILING)),
+            *(_rejected(text[start:end]) for start, end in _spans(text, _PATTERNS["failing"])),
             *(Rejected(what=one["what"].strip(), unless=one["unless"].strip()) for one in only),
         ),
         taken=tuple(text[start:end].strip() for start, end in away),
@@ -165,9 +96,13 @@ def read(*, text: str) -> Clauses:
 
 def approach(*, content: str) -> str:
     """Return what a dead end tried: its first clause, as far as it does not say how it failed."""
-    begun = _TRIED.sub("", _TASK.sub("", _tight(content), count=1), count=1)
+    begun = _PATTERNS["tried"].sub("", _PATTERNS["task"].sub("", _tight(content), count=1), count=1)
     found = next(
-        (one.start() for one in _FAILED.finditer(begun) if one.start() >= SHORTEST_APPROACH),
+        (
+            one.start()
+            for one in _PATTERNS["failed"].finditer(begun)
+            if one.start() >= SHORTEST_APPROACH
+        ),
         len(begun),
     )
     return begun[:found][:LONGEST].strip()
@@ -188,31 +123,20 @@ def _spans(text: str, *patterns: re.Pattern[str]) -> Iterator[tuple[int, int]]:
     for pattern in patterns:
         for match in pattern.finditer(text):
             start, end = match.span("what")
-            stop = _STOPS.search(text, start, end)
+            stop = _PATTERNS["stops"].search(text, start, end)
             end = stop.start() if stop else end
-            if pattern is _TAKING:
-                instead = _TAKEN_FOR.search(text, start, end)
+            if pattern is _PATTERNS["taking"]:
+                instead = _PATTERNS["taken_for"].search(text, start, end)
                 end = instead.start() if instead else end
             if text[start:end].strip():
                 yield start, end
 
 
 def _rejected(clause: str) -> Rejected:
-    unless = _UNLESS.search(clause)
+    unless = _PATTERNS["unless"].search(clause)
     if unless is None:
         return Rejected(what=clause.strip())
     return Rejected(what=clause[: unless.start()].strip(), unless=clause[unless.end() :].strip())
-
-
-def _left_out(text: str, spans: tuple[tuple[int, int], ...]) -> str:
-    kept: list[str] = []
-    last = 0
-    for start, end in sorted(spans):
-        if start >= last:
-            kept.append(text[last:start])
-        last = max(last, end)
-    kept.append(text[last:])
-    return " ".join(kept)
 
 
 def stems(*, text: str) -> frozenset[str]:
@@ -221,7 +145,7 @@ def stems(*, text: str) -> frozenset[str]:
     words = {
         word.lower()  # a compound is taken apart below
         for word in _WORD.findall(plain)
-        if word.lower() in CANONICAL or _HUMP.search(word) is None
+        if word.lower() in entities_rules.CANONICAL or _HUMP.search(word) is None
     }
     words.update(texts.identifier_parts(text=plain))
     return frozenset(
@@ -233,8 +157,8 @@ def stems(*, text: str) -> frozenset[str]:
 
 def stem(*, word: str) -> str:
     """Return a word without its ending, a tool by its one name."""
-    if word in CANONICAL:
-        return CANONICAL[word]
+    if word in entities_rules.CANONICAL:
+        return entities_rules.CANONICAL[word]
     fitting = (end for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= SHORTEST)
     ending = next(fitting, "")
     cut = word.removesuffix(ending).rstrip("eiy") if ending else word.rstrip("ey")

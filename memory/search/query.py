@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from graph import algorithms
@@ -36,34 +37,15 @@ LINKS_OF_LAYERS: Final[Mapping[Layer, tuple[LinkKind, ...]]] = {
     ),
 }
 _IDENTIFIER_KINDS = frozenset({EntityKind.CODE, EntityKind.PATH, EntityKind.VERSION})
-_GRAPH_WORDS = re.compile(
-    r"\b(?:depends? on|dependen(?:cy|cies|ts?)|imports?|imported by|calls?|called by|callers?"
-    r"|callees?|inherits?|implements|subclass(?:es)?|references to|usages? of|who uses|used by"
-    r"|impact of|affect(?:s|ed)? by|breaks? if|blast radius|connected to|related files|path from"
-    r")\b",
-    re.IGNORECASE,
-)
+_TABLES: Final = texts.read_tables(file=Path(__file__).with_name("words") / "questions.toml")
+_GRAPH_WORDS: Final = texts.compile_patterns(table=_TABLES["patterns"])["connections"]
 _OPAQUE = re.compile(  # made by programs and looked up as they are: UUIDs, hashes, tickets
     r"(?<![\w-])(?:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
     r"|(?=[a-fA-F]*\d)(?=\d*[a-fA-F])[0-9a-fA-F]{7,64}"
     r"|[A-Z][A-Z0-9]{1,9}-\d+(?:-\d+)*)(?![\w-])"
 )
 _WORD: Final = re.compile(r"[^\W_]+")
-_ENGLISH: Final = frozenset(
-    _WORD.findall(
-        "a all also an and any are as at be been being but by can could did do does for from get"
-        " got had has have how i if in into is it may must no not of on only or our should still"
-        " than that the their them then there they this to too us was we were what when where"
-        " which who why will with without would you your"
-    )
-)
-_FRENCH: Final = frozenset(
-    _WORD.findall(
-        "à au aux avec avons ce ces cette combien comment dans de des du elle en et étaient"
-        " était être faut il je la le les leur ne nous ont où par pas peut pour pourquoi quand"
-        " que quel quelle quelles quels qui sa sans se ses son sont sur un une vous y"
-    )
-)
+_ENGLISH, _FRENCH = (frozenset(_TABLES["small"][name].split()) for name in ("english", "french"))
 _ELISIONS: Final = frozenset({"c", "d", "j", "l", "n", "qu"})
 _ACCENT: Final = re.compile("[àâçèéêîôùû]")
 

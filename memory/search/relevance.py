@@ -28,12 +28,16 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from statistics import fmean
 from typing import Final
 from uuid import UUID
 
+from pydantic import TypeAdapter
+
 from memory.records.formulas import Factor, total
 from memory.search.query import Wording
+from memory.text.text import read_tables
 
 NO_VECTORS: Final = "no vectors"
 ANY: Final = "any"
@@ -104,38 +108,10 @@ class Relevance:
     signs: Signs
 
 
-CALIBRATIONS: Final[Mapping[str, Calibration]] = {
-    key: Calibration(
-        key=key,
-        intercept=intercept,
-        slopes=slopes,
-        threshold=threshold,
-        rivals=Rivals(cosine=cosine, matched=matched),
-    )
-    for key, intercept, threshold, cosine, matched, slopes in (
-        # embedder, intercept, threshold, cosine and matched share of usual rivals, slopes
-        ("local/all-minilm-l6-v2", -5.476, 0.146, 0.242, 0.129, {
-            Sign.COSINE_LEAD: 2.268, Sign.MATCHED: 3.287, Sign.MATCHED_LEAD: 4.952,
-            Sign.MISSING: -2.167, Sign.CLOSEST: 2.244, Sign.COSINE_WORDS: 0.647,
-            Sign.FRENCH_LEAD: 11.569,
-        }),
-        (NO_VECTORS, -4.993, 0.05, 0.0, 0.181, {
-            Sign.MATCHED: 5.823, Sign.MATCHED_LEAD: 7.737, Sign.MISSING: -1.649,
-            Sign.FRENCH_MATCHED: 16.31,
-        }),
-        ("static/potion-base-8m", -5.182, 0.099, 0.292, 0.129, {
-            Sign.COSINE_LEAD: 0.132, Sign.MATCHED: 5.522, Sign.MATCHED_LEAD: 3.105,
-            Sign.MISSING: -1.674, Sign.CLOSEST: 3.005,
-        }),
-        (ANY, -5.219, 0.09, 0.292, 0.129, {
-            Sign.COSINE_STANDING: 0.298, Sign.MATCHED: 5.316, Sign.MATCHED_LEAD: 3.048,
-            Sign.MISSING: -1.683, Sign.CLOSEST: 2.533,
-        }),
-        ("hashing/words-384", -5.504, 0.05, 0.169, 0.129, {
-            Sign.MATCHED: 6.371, Sign.MATCHED_LEAD: 8.711, Sign.MISSING: -1.36,
-        }),
-    )
-}  # fmt: skip
+_ROWS: Final = read_tables(file=Path(__file__).with_name("words") / "calibrations.toml")
+CALIBRATIONS: Final = TypeAdapter(dict[str, Calibration]).validate_python(
+    {key: {"key": key, **row} for key, row in _ROWS.items()}
+)
 
 
 def calibration_of(*, model: str, has_vectors: bool) -> Calibration:

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import Final
 
 from memory.text import passages
@@ -170,44 +171,14 @@ class Remark:
     agent: str = ""
 
 
-_SELF_CORRECTION: Final = re.compile(  # seed 001
-    r"\bI was wrong (?:about|that|to)\b|\bI was mistaken\b|\bI made a mistake\b"
-    r"|\blet me (?:reconsider|correct (?:that|this|myself))\b"
-    r"|\bI (?:initially|first|previously|wrongly|incorrectly) (?:thought|assumed|believed)\b"
-    r".{1,200}\b(?:but|however|actually|in fact)\b"
-    r"|\bmy (?:earlier|previous|initial) (?:assumption|guess|reading|claim) (?:was|is) "
-    r"(?:wrong|incorrect|false)\b"
-    r"|\A\W*Correction: "
-    r"|\b[Aa]ctually,? .{1,120}\b(?:instead of|rather than|is not|isn't|are not|aren't|"
-    r"does not|doesn't)\b"
-    r"|\A\W*Wait[,.—-]+ ?.{0,120}\b(?:wrong|not (?:right|true|what|where|how)|"
-    r"isn't|doesn't|incorrect)\b",
-    re.IGNORECASE,
-)
-_DEAD_END: Final = re.compile(  # seed 001
-    r"\bthis (?:approach|path|way|route) (?:won't|will not|can't|cannot|can not|does not|doesn't)"
-    r" work\b|\b(?:I need to|I have to|I'll|let's|we should) abandon (?:this|that|it)\b"
-    r"|\blet me try (?:a |an )?(?:completely |entirely )?(?:different|another) "
-    r"(?:approach|way|strategy|route)\b"
-    r"|\b(?:unavailable in (?:test|ci|production|this (?:environment|sandbox)))\b"
-    r"|\bnot available in this (?:environment|sandbox)\b"
-    r"|\bthat(?:'s| is) a dead end\b",
-    re.IGNORECASE,
-)
-_USER_CORRECTION: Final = re.compile(
-    r"\A\W*no[,.!—-]+ |\bthat(?:'s| is) (?:wrong|not (?:right|what I))|\bI (?:said|told you)\b"
-    r"|\bstop (?:doing|using)\b|\A\W*(?:don't|do not|never) \w|\bundo (?:that|this)\b"
-    r"|\bnon,? (?:ce n'est pas|c'est faux)\b|\bce n'est pas ce que\b",
-    re.IGNORECASE,
-)
 _QUOTED: Final = re.compile(r"```[\s\S]*?(?:```|\Z)|^[ \t]*>.*$", re.MULTILINE)
 _SENTENCES: Final = re.compile(r"(?<=[.!?…])\s+|\n+")
-_REMARKS: Final = {
-    Speaker.ASSISTANT: (
-        (RemarkKind.SELF_CORRECTION, _SELF_CORRECTION),
-        (RemarkKind.DEAD_END, _DEAD_END),
-    ),
-    Speaker.USER: ((RemarkKind.USER_CORRECTION, _USER_CORRECTION),),
+_PATTERNS: Final = texts.compile_patterns(
+    table=texts.read_tables(file=Path(__file__).with_name("words") / "remarks.toml")
+)
+_KINDS: Final = {
+    Speaker.ASSISTANT: (RemarkKind.SELF_CORRECTION, RemarkKind.DEAD_END),
+    Speaker.USER: (RemarkKind.USER_CORRECTION,),
 }
 
 
@@ -226,7 +197,7 @@ def find_remarks(
         with_next = " ".join(parts[place : place + 2])[:SENTENCE_MOST]
         found += [
             Remark(sequence=sequence, step=step, kind=kind, text=with_next, agent=agent)
-            for kind, pattern in _REMARKS[speaker]
-            if pattern.search(plain)
+            for kind in _KINDS[speaker]
+            if _PATTERNS[kind].search(plain)
         ]
     return tuple(found)

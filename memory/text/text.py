@@ -14,6 +14,7 @@ import hashlib
 import re
 import tomllib
 import unicodedata
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -149,6 +150,11 @@ def read_words(*, file: Path) -> frozenset[str]:
 def read_tables(*, file: Path) -> dict[str, Any]:
     """Return the tables of a TOML file that lies beside its module."""
     return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def compile_patterns(*, table: Mapping[str, str]) -> dict[str, re.Pattern[str]]:
+    """Return the expressions of a table by their names; the lines of each are one expression."""
+    return {name: re.compile(text.replace("\n", "")) for name, text in table.items()}
 
 
 _LITTLE: Final = read_words(file=Path(__file__).with_name("words") / "little.txt")

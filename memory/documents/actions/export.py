@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
 from itertools import chain, count
+from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Final, cast
 
@@ -35,6 +36,7 @@ from memory.documents import file_formats, queries
 from memory.records import filters as language
 from memory.taxonomy import MemoryType, Status
 from memory.text import tokens
+from memory.text.text import read_tables
 from teams import audit
 from teams.permissions import Act, require
 
@@ -49,23 +51,11 @@ COLUMNS: Final = (
     "importance", "event_at", "created_at", "updated_at", "valid_until", "source",
     "source_interface", "source_uri", "source_line", "author_agent", "external_id",
 )  # fmt: skip
-HEADINGS: Final[Mapping[MemoryType, str]] = {  # of a CLAUDE.md, in their order
-    MemoryType.REQUIREMENT: "Rules",
-    MemoryType.PREFERENCE: "Preferences",
-    MemoryType.DECISION: "Decisions",
-    MemoryType.CORRECTION: "Corrections",
-    MemoryType.COMMITMENT: "Commitments",
-    MemoryType.GOTCHA: "Gotchas",
-    MemoryType.DEAD_END: "Dead ends",
-    MemoryType.ERROR_PATTERN: "Errors and their fixes",
-    MemoryType.FIX: "Fixes",
-    MemoryType.WORKFLOW_RECIPE: "How to",
-    MemoryType.PATTERN: "Patterns",
-    MemoryType.CAUSAL_DEPENDENCY: "What changes together",
-    MemoryType.MODULE_INSIGHT: "Modules",
-    MemoryType.TOOL: "Tools",
-    MemoryType.FACT: "Facts",
-    MemoryType.REFERENCE: "Where to look",
+HEADINGS: Final = {  # of a CLAUDE.md, in their order
+    MemoryType(name): heading
+    for name, heading in read_tables(
+        file=Path(__file__).parents[1] / "words" / "headings.toml"
+    ).items()
 }
 CLAUDE_FIELDS: Final = (  # what a CLAUDE.md takes of a record, and its rank
     "id", "type", "content", "related_files", "pinned", "governance", "importance", "confidence",
@@ -153,9 +143,9 @@ def export(*, caller: Caller, request: ExportRequest, now: datetime) -> Exported
     memories = next(numbers)
     with tenancy.unit():
         audit.append(
-            act="memory.exported",
-            object_type="memory",
-            object_id=request.project or caller.organization_slug,
+            "memory.exported",
+            "memory",
+            request.project or caller.organization_slug,
             caller=caller,
             details={"memories": memories, "format": request.format.value},
         )
