@@ -5,19 +5,8 @@ from typing import Annotated, Any, Final
 from pydantic import BeforeValidator, Field
 from pydantic.config import JsonDict
 
+from accounts.api import schemas
 from accounts.api.endpoints import Call, delete, get, post, put
-from accounts.api.schemas import (
-    Body,
-    Choice,
-    Free,
-    Items,
-    Name,
-    OneOf,
-    Query,
-    Result,
-    Several,
-    fields_of,
-)
 from memory.api.schemas.memories import Kind
 from memory.customization import actions, custom_type_rules, queries, style
 from memory.customization.phases import (
@@ -28,9 +17,8 @@ from memory.customization.phases import (
     Phase,
     Transition,
 )
-from memory.customization.queries import MethodologyView
 
-Stage = Annotated[Name, Field(max_length=actions.LONGEST_STAGE)]
+Stage = Annotated[schemas.Name, Field(max_length=actions.LONGEST_STAGE)]
 PHASES: Final[JsonDict] = {  # what the action refuses, in better words
     "minProperties": 1,
     "maxProperties": MOST_PHASES,
@@ -39,56 +27,56 @@ PHASES: Final[JsonDict] = {  # what the action refuses, in better words
 }
 
 
-class NewRelay(Body):
+class NewRelay(schemas.Body):
     """What a stage passes on to the next."""
 
     before: Stage = Field(alias="from", description="The stage that ends.")
     after: Stage = Field(alias="to", description="The stage that begins.")
-    types: Several[Kind] = Field(
+    types: schemas.Several[Kind] = Field(
         (),
         max_length=len(custom_type_rules.OURS) + custom_type_rules.MOST,
         description="The types that pass on, its own ones too; all when left out.",
     )
 
 
-class NewOwnType(Body):
+class NewOwnType(schemas.Body):
     """A type of memories that a methodology adds."""
 
-    name: Name = Field(
+    name: schemas.Name = Field(
         max_length=custom_type_rules.LONGEST,
         description=("How memories of it are called: small letters, digits, hyphens, underscores."),
         json_schema_extra={"pattern": f"^{custom_type_rules.FORM}$"},
     )
-    base: Annotated[str, OneOf(custom_type_rules.BASES)] = Field(
+    base: Annotated[str, schemas.OneOf(custom_type_rules.BASES)] = Field(
         description="Which of our types it is: as that one it fades and is searched."
     )
-    says: Name = Field(
+    says: schemas.Name = Field(
         max_length=custom_type_rules.LONGEST_SAYS,
         description="One sentence for those who choose a type.",
     )
 
 
-class NewMethodology(Body):
+class NewMethodology(schemas.Body):
     """A methodology of the organization's own."""
 
-    name: Name = Field(
+    name: schemas.Name = Field(
         max_length=40,
         description="How contexts name it: small letters, digits, hyphens, underscores.",
         examples=["kanban"],
         json_schema_extra={"pattern": "^" + NAME.pattern.replace(r"\Z", "") + "$"},
     )
-    phases: Free = Field(
+    phases: schemas.Free = Field(
         description="Which of our six phases each of its own is, by its name.",
         examples=[{"ready": "define", "doing": "implement", "review": "validate"}],
         json_schema_extra=PHASES,
     )
-    relays: Several[NewRelay] = Field(
+    relays: schemas.Several[NewRelay] = Field(
         (),
         max_length=MOST_PHASES,
         description="What each stage passes on to the next; ours when left out.",
         examples=[[{"from": "doing", "to": "review", "types": ["gotcha", "decision"]}]],
     )
-    on_complete: Several[Choice[OnComplete]] = Field(
+    on_complete: schemas.Several[schemas.Choice[OnComplete]] = Field(
         (),
         max_length=len(OnComplete),
         description=(
@@ -96,7 +84,7 @@ class NewMethodology(Body):
         ),
         examples=[["record_outcome"]],
     )
-    types: Several[NewOwnType] = Field(
+    types: schemas.Several[NewOwnType] = Field(
         (),
         max_length=custom_type_rules.MOST,
         description="Types of memories that it adds to ours.",
@@ -106,7 +94,7 @@ class NewMethodology(Body):
     )
 
 
-class Relay(Result):
+class Relay(schemas.Result):
     """What a stage passes on to the next."""
 
     before: str = Field(serialization_alias="from")
@@ -114,15 +102,15 @@ class Relay(Result):
     types: Annotated[tuple[str, ...], BeforeValidator(sorted)]
 
 
-@fields_of(custom_type_rules.OwnType)
-class OwnType(Result):
+@schemas.fields_of(custom_type_rules.OwnType)
+class OwnType(schemas.Result):
     """A type of memories that a methodology adds."""
 
     base: str
 
 
-@fields_of(MethodologyView)
-class Methodology(Result):
+@schemas.fields_of(queries.MethodologyView)
+class Methodology(schemas.Result):
     """The methodology."""
 
     phases: dict[str, Any]
@@ -130,12 +118,12 @@ class Methodology(Result):
     types: tuple[OwnType, ...]
 
 
-class Methodologies(Items[Methodology]):
+class Methodologies(schemas.Items[Methodology]):
     """By name."""
 
 
 @get("methodologies", tag="search", answer=Methodologies)
-def list_methodologies(call: Call) -> tuple[MethodologyView, ...]:
+def list_methodologies(call: Call) -> tuple[queries.MethodologyView, ...]:
     """List methodologies.
 
     Ours and the organization's own, with the phase each of their phases is.
@@ -144,7 +132,7 @@ def list_methodologies(call: Call) -> tuple[MethodologyView, ...]:
 
 
 @post("methodologies", tag="search", answer=Methodology, status=201)
-def define_methodology(call: Call, body: NewMethodology) -> MethodologyView:
+def define_methodology(call: Call, body: NewMethodology) -> queries.MethodologyView:
     """Define a methodology.
 
     One of that name is defined anew; one of ours is covered by it.
@@ -163,28 +151,28 @@ def define_methodology(call: Call, body: NewMethodology) -> MethodologyView:
 
 
 @delete("methodologies/{ref}", tag="search", answer=Methodologies, idempotent=True)
-def remove_methodology(call: Call) -> tuple[MethodologyView, ...]:
+def remove_methodology(call: Call) -> tuple[queries.MethodologyView, ...]:
     """Remove a methodology."""
     actions.remove_methodology(caller=call.caller, name=call.ref)
     return queries.list_methodologies(caller=call.caller)
 
 
 LONGEST_SAID: Final = 1_000  # characters of what a session is about; a default
-Tool = Annotated[str, OneOf(style.INTERFACES)]
+Tool = Annotated[str, schemas.OneOf(style.INTERFACES)]
 Fit = style.Fit
-StyleScope = Annotated[str, OneOf(style.SCOPES)]
+StyleScope = Annotated[str, schemas.OneOf(style.SCOPES)]
 
 
-class NewStyle(Body):
+class NewStyle(schemas.Body):
     """A style to define."""
 
-    name: Name = Field(
+    name: schemas.Name = Field(
         max_length=40,
         description="Its name: small letters, digits, hyphens, underscores.",
         examples=["coding"],
         json_schema_extra={"pattern": "^" + style.NAME.pattern.replace(r"\Z", "") + "$"},
     )
-    text: Name = Field(
+    text: schemas.Name = Field(
         max_length=style.LONGEST_TEXT,
         description="How answers should read.",
         examples=["Answer in short sentences, code first, and name the file of each claim."],
@@ -193,13 +181,13 @@ class NewStyle(Body):
         style.SCOPES[0].value,
         description="Whose it is: the organization's, or a person's own, which nobody else sees.",
     )
-    topics: Several[Annotated[Name, Field(max_length=style.LONGEST_TOPIC)]] = Field(
+    topics: schemas.Several[Annotated[schemas.Name, Field(max_length=style.LONGEST_TOPIC)]] = Field(
         (),
         max_length=style.MOST_TOPICS,
         description="What sessions are about that it is for, such as `coding` or `quick notes`.",
         examples=[["coding", "code review"]],
     )
-    interfaces: Several[Tool] = Field(
+    interfaces: schemas.Several[Tool] = Field(
         (),
         max_length=len(style.INTERFACES),
         description="The tools that it is for; none named: any.",
@@ -211,10 +199,10 @@ class NewStyle(Body):
     )
 
 
-class StyleQuery(Query):
+class StyleQuery(schemas.Query):
     """Which session a style is asked for."""
 
-    topic: Name | None = Field(
+    topic: schemas.Name | None = Field(
         None,
         max_length=LONGEST_SAID,
         description="What the session is about, in a few words or a sentence.",
@@ -222,18 +210,18 @@ class StyleQuery(Query):
     interface: Tool | None = Field(None, description="The tool it is in; your own when left out.")
 
 
-@fields_of(style.Style)
-class Style(Result):
+@schemas.fields_of(style.Style)
+class Style(schemas.Result):
     """The style."""
 
     scope: StyleScope
 
 
-class Styles(Items[Style]):
+class Styles(schemas.Items[Style]):
     """By name."""
 
 
-class ComposedStyle(Result):
+class ComposedStyle(schemas.Result):
     """The style; null where none fits."""
 
     style: Style | None

@@ -5,25 +5,12 @@ from uuid import UUID
 
 from pydantic import Field
 
+from accounts.api import schemas
 from accounts.api.endpoints import Answer, Call, delete, get, post, put
-from accounts.api.schemas import (
-    Body,
-    Choice,
-    Items,
-    Name,
-    Nothing,
-    Page,
-    PageQuery,
-    Query,
-    Result,
-    Several,
-    fields_of,
-)
 from accounts.caller import TokenScope
 from memory.api.schemas.memories import Memory, ProjectPageQuery, ProjectQuery, Slug
 from memory.documents import queries
 from memory.documents.actions import export, import_batches, note_push, uploads
-from memory.documents.actions.export import BUDGET_TOKENS, WRITERS, ExportFormat
 from memory.documents.actions.uploads import LARGEST_UPLOAD, Upload
 from memory.documents.file_formats import MOST_CANDIDATES
 from memory.search.context import LARGEST_BUDGET
@@ -35,24 +22,24 @@ ROWS_SHOWN: Final = 1_000  # of a preview
 class PreviewQuery(ProjectQuery):
     """Which file, and where its memories would go."""
 
-    name: Name = Field(
+    name: schemas.Name = Field(
         "upload",
         max_length=400,
         description="The file's name; its content tells the format, its name becomes the source.",
     )
-    scope: Choice[Scope] | None = Field(None, description="Who sees the memories.")
+    scope: schemas.Choice[Scope] | None = Field(None, description="Who sees the memories.")
     team: Slug | None = Field(None, description="The team's slug, for the scope team.")
 
 
 class ImportQuery(PreviewQuery):
     """Which file, where its memories go, and what of it is left out."""
 
-    left_out: Several[Annotated[int, Field(ge=1, le=MOST_CANDIDATES)]] = Field(
+    left_out: schemas.Several[Annotated[int, Field(ge=1, le=MOST_CANDIDATES)]] = Field(
         (), max_length=1_000, description="Numbers of rows of the preview that are left out."
     )
 
 
-class ImportedFile(Result):
+class ImportedFile(schemas.Result):
     """A file of an import."""
 
     name: str
@@ -61,26 +48,26 @@ class ImportedFile(Result):
     notices: tuple[str, ...]
 
 
-@fields_of(queries.ImportView)
-class Import(Result):
+@schemas.fields_of(queries.ImportView)
+class Import(schemas.Result):
     """The import."""
 
     files: tuple[ImportedFile, ...]
 
 
-@fields_of(queries.RowView)
-class ImportRow(Result):
+@schemas.fields_of(queries.RowView)
+class ImportRow(schemas.Result):
     """What became of a row."""
 
     memory: Memory | None
 
 
-@fields_of(uploads.JudgedStatement, hidden=("content_hash", "given"))
-class ImportPreviewRow(Result):
+@schemas.fields_of(uploads.JudgedStatement, hidden=("content_hash", "given"))
+class ImportPreviewRow(schemas.Result):
     """What would become of a row."""
 
 
-class ImportPreview(Result):
+class ImportPreview(schemas.Result):
     """What was found, and what would become of each statement."""
 
     files: tuple[ImportedFile, ...]
@@ -89,13 +76,11 @@ class ImportPreview(Result):
     total: int
 
 
-class UndoneImport(Result):
+@schemas.fields_of(import_batches.ImportUndone)
+class UndoneImport(schemas.Result):
     """What was taken back."""
 
     batch: Import = Field(serialization_alias="import")
-    archived: int
-    restored: int
-    kept: int
 
 
 @post("imports", tag="imports", answer=Import, status=202, upload=LARGEST_UPLOAD, idempotent=False)
@@ -128,7 +113,7 @@ def preview_import(call: Call, query: PreviewQuery) -> dict[str, Any]:
     }
 
 
-@get("imports", tag="imports", answer=Page[Import])
+@get("imports", tag="imports", answer=schemas.Page[Import])
 def list_imports(call: Call, query: ProjectPageQuery) -> Answer:
     """List imports."""
     found, last = queries.list_imports(
@@ -147,8 +132,8 @@ def get_import(call: Call) -> queries.ImportView:
     return queries.get_import(caller=call.caller, batch_id=call.id, now=call.now)
 
 
-@get("imports/{id}/rows", tag="imports", answer=Page[ImportRow])
-def list_import_rows(call: Call, query: PageQuery) -> Answer:
+@get("imports/{id}/rows", tag="imports", answer=schemas.Page[ImportRow])
+def list_import_rows(call: Call, query: schemas.PageQuery) -> Answer:
     """What became of each row."""
     limit = query.limit
     found = queries.list_rows(
@@ -163,7 +148,7 @@ def list_import_rows(call: Call, query: PageQuery) -> Answer:
 
 
 @post("imports/{id}/undo", tag="imports", answer=UndoneImport)
-def undo_import(call: Call, body: Nothing) -> import_batches.ImportUndone:
+def undo_import(call: Call, body: schemas.Nothing) -> import_batches.ImportUndone:
     """Take an import back.
 
     What somebody has changed since stays, and is counted.
@@ -172,7 +157,7 @@ def undo_import(call: Call, body: Nothing) -> import_batches.ImportUndone:
 
 
 @post("imports/{id}/cancel", tag="imports", answer=Import)
-def cancel_import(call: Call, body: Nothing) -> queries.ImportView:
+def cancel_import(call: Call, body: schemas.Nothing) -> queries.ImportView:
     """Cancel an import.
 
     What is in stays until it is undone.
@@ -181,7 +166,7 @@ def cancel_import(call: Call, body: Nothing) -> queries.ImportView:
 
 
 @post("imports/{id}/retry", tag="imports", answer=Import)
-def retry_import(call: Call, body: Nothing) -> queries.ImportView:
+def retry_import(call: Call, body: schemas.Nothing) -> queries.ImportView:
     """Try a failed import again.
 
     What is in stays; what still waits is taken in.
@@ -199,12 +184,12 @@ def _upload(call: Call, query: PreviewQuery, left_out: frozenset[int] = frozense
     )
 
 
-class ExportRequest(Body):
+class ExportRequest(schemas.Body):
     """What a file is to hold."""
 
     project: Slug | None = Field(None, description="A project's slug or id.", examples=["shop"])
-    format: Choice[ExportFormat] = Field(
-        ExportFormat.JSON,
+    format: schemas.Choice[export.ExportFormat] = Field(
+        export.ExportFormat.JSON,
         description="json, ndjson and markdown lose nothing; csv and claude are for reading.",
         examples=["ndjson"],
     )
@@ -215,7 +200,7 @@ class ExportRequest(Body):
         examples=["is:any"],
     )
     budget_tokens: int = Field(
-        BUDGET_TOKENS, ge=100, le=LARGEST_BUDGET, description="Tokens a CLAUDE.md may take."
+        export.BUDGET_TOKENS, ge=100, le=LARGEST_BUDGET, description="Tokens a CLAUDE.md may take."
     )
 
 
@@ -223,7 +208,7 @@ class ExportRequest(Body):
     "exports",
     tag="imports",
     scope=TokenScope.READ,
-    media=tuple(dict.fromkeys(media.partition(";")[0] for media, _ in WRITERS.values())),
+    media=tuple(dict.fromkeys(media.partition(";")[0] for media, _ in export.WRITERS.values())),
     idempotent=False,
 )
 def export_memories(call: Call, body: ExportRequest) -> Answer:
@@ -238,11 +223,11 @@ def export_memories(call: Call, body: ExportRequest) -> Answer:
     return Answer(made.file, filename=made.name, media=made.media)
 
 
-class NewNote(Body):
+class NewNote(schemas.Body):
     """A document as it is now."""
 
     project: Slug = Field(description="A project's slug or id.", examples=["shop"])
-    path: Name = Field(
+    path: schemas.Name = Field(
         max_length=note_push.LONGEST_PATH,
         description="The document's path in the project; with the project it names the note.",
         examples=["CLAUDE.md"],
@@ -252,44 +237,41 @@ class NewNote(Body):
         description="The document as it is now.",
         examples=["# Shop\n\nDeploys happen on Tuesdays, when both teams are in.\n"],
     )
-    scope: Choice[Scope] | None = Field(None, description="Who sees it.")
+    scope: schemas.Choice[Scope] | None = Field(None, description="Who sees it.")
 
 
-class NoteQuery(Query):
+class NoteQuery(schemas.Query):
     """Of which project notes are asked for."""
 
     project: Slug = Field(description="A project's slug or id.")
 
 
-@fields_of(queries.NoteView)
-class Note(Result):
+@schemas.fields_of(queries.NoteView)
+class Note(schemas.Result):
     """A document that memories come from."""
 
 
-class RefusedStatement(Result):
+@schemas.fields_of(note_push.RefusedStatement)
+class RefusedStatement(schemas.Result):
     """A statement of a document that was not stored."""
 
-    line: int | None
-    gate: str
-    reason: str
 
-
-@fields_of(note_push.NotePushed)
-class PushedNote(Result):
+@schemas.fields_of(note_push.NotePushed)
+class PushedNote(schemas.Result):
     """What became of it."""
 
     note: Note
     refused: tuple[RefusedStatement, ...]
 
 
-class NoteLine(Result):
+class NoteLine(schemas.Result):
     """The memories of a line."""
 
     number: int
     memories: tuple[Memory, ...]
 
 
-class NoteLines(Result):
+class NoteLines(schemas.Result):
     """The note with its text, and the memories of each line."""
 
     note: Note
@@ -297,7 +279,7 @@ class NoteLines(Result):
     lines: tuple[NoteLine, ...]
 
 
-class RemovedNote(Result):
+class RemovedNote(schemas.Result):
     """How many memories became stale, or wait for a person."""
 
     stale: int
@@ -316,7 +298,7 @@ def push_note(call: Call, body: NewNote) -> object:
     return note_push.push_note(caller=call.caller, new=new, now=call.now)
 
 
-@get("notes", tag="notes", answer=Items[Note])
+@get("notes", tag="notes", answer=schemas.Items[Note])
 def list_notes(call: Call, query: NoteQuery) -> tuple[queries.NoteView, ...]:
     """List the notes of a project."""
     return queries.list_notes(caller=call.caller, project=query.project, limit=queries.LARGEST_PAGE)

@@ -41,13 +41,11 @@ class EmbeddingModel(Result):
     activated_at: datetime | None
 
 
+@fields_of(queries.Models)
 class EmbeddingModels(Result):
     """The models, in the order in which they came."""
 
     models: tuple[EmbeddingModel, ...]
-    needed: int
-    waits_for: str
-    known: tuple[str, ...]
 
 
 @get("models", tag="models", scope=TokenScope.ADMIN, answer=EmbeddingModels)

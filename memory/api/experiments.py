@@ -10,9 +10,6 @@ from accounts.api.endpoints import Call, get
 from accounts.api.schemas import Query, Result, fields_of
 from memory.api.schemas.memories import Slug
 from memory.experiments import queries, uplift
-from memory.experiments.phase_learning import LearnedWeight as Learned
-from memory.experiments.queries import LARGEST_DAYS, USUAL_DAYS
-from memory.experiments.uplift import GOALS, LEAST_SESSIONS, ComparedFigure, Estimate, Side
 from teams.api import ExperimentSettings
 
 
@@ -21,9 +18,9 @@ class ExperimentQuery(Query):
 
     project: Slug = Field(description="A project's slug or id.")
     days: int = Field(
-        USUAL_DAYS,
+        queries.USUAL_DAYS,
         ge=1,
-        le=LARGEST_DAYS,
+        le=queries.LARGEST_DAYS,
         description="Of sessions that were opened in the last so many days.",
     )
 
@@ -126,14 +123,20 @@ def get_experiments(call: Call, query: ExperimentQuery) -> dict[str, Any]:
         "settings": found.settings,
         "since": found.since,
         "whole_project": found.is_whole,
-        "least_sessions": LEAST_SESSIONS,
+        "least_sessions": uplift.LEAST_SESSIONS,
         "sessions": {group.value: count for group, count in found.sessions.items()},
         "compared": [
             {"group": group, "measures": [_measured(one) for one in measures]}
             for group, measures in found.compared.items()
         ],
         "tokens_saved": found.saved,
-        "graph": _graph(found.graph),
+        "graph": {
+            "searches": found.graph.searches,
+            "took_part": found.graph.took_part,
+            "changed": found.graph.changed,
+            **_ends("share", found.graph.share),
+            "whole_project": found.graph.is_whole,
+        },
     }
 
 
@@ -156,38 +159,28 @@ def list_memory_proofs(call: Call, query: ExperimentQuery) -> dict[str, Any]:
         }
         for proof in found
     ]
-    return {"least_sessions": LEAST_SESSIONS, "items": items}
+    return {"least_sessions": uplift.LEAST_SESSIONS, "items": items}
 
 
-def _graph(found: queries.GraphChanges) -> dict[str, Any]:
-    return {
-        "searches": found.searches,
-        "took_part": found.took_part,
-        "changed": found.changed,
-        **_ends("share", found.share),
-        "whole_project": found.is_whole,
-    }
-
-
-def _ends(name: str, estimate: Estimate | None) -> dict[str, float | None]:
+def _ends(name: str, estimate: uplift.Estimate | None) -> dict[str, float | None]:
     """Return an estimate under a name, and the ends of its interval."""
     ends = (None,) * 3 if estimate is None else (estimate.value, estimate.low, estimate.high)
     return dict(zip((name, "low", "high"), ends, strict=True))
 
 
-def _measured(one: ComparedFigure) -> dict[str, Any]:
+def _measured(one: uplift.ComparedFigure) -> dict[str, Any]:
     return {
         "figure": one.figure,
         "given": _side(one.given),
         "without": _side(one.without),
         **_ends("difference", one.difference),
         "relative": one.relative,
-        "goal": GOALS.get(one.figure),
+        "goal": uplift.GOALS.get(one.figure),
         "verdict": one.verdict,
     }
 
 
-def _side(side: Side) -> dict[str, Any]:
+def _side(side: uplift.Side) -> dict[str, Any]:
     return {"sessions": side.count, "mean": side.mean if side.count else None}
 
 
@@ -249,21 +242,20 @@ def get_phase_weights(call: Call) -> dict[str, Any]:
         "since": found.since,
         "whole_project": found.is_whole,
         "proposal": found.proposal,
-        "items": [_learned(one, is_proposed=bool(found.proposal)) for one in found.found],
+        "items": [
+            {
+                "phase": one.phase,
+                "type": one.type,
+                "given": one.own.count,
+                "used": int(one.own.total),
+                "others_given": one.others.count,
+                "others_used": int(one.others.total),
+                **_ends("difference", one.difference),
+                "weight": one.now,
+                "proposed": one.proposed if found.proposal else None,
+            }
+            for one in found.found
+        ],
         "own": own,
         "decided_at": found.decided_at,
-    }
-
-
-def _learned(one: Learned, *, is_proposed: bool) -> dict[str, Any]:
-    return {
-        "phase": one.phase,
-        "type": one.type,
-        "given": one.own.count,
-        "used": int(one.own.total),
-        "others_given": one.others.count,
-        "others_used": int(one.others.total),
-        **_ends("difference", one.difference),
-        "weight": one.now,
-        "proposed": one.proposed if is_proposed else None,
     }

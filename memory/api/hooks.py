@@ -16,7 +16,6 @@ from memory.injection import harnesses
 from memory.injection.actions import deliver
 from memory.injection.actions.external_binding import Whereabouts
 from memory.injection.actions.hooks import follow_agent
-from memory.injection.harnesses import ADAPTERS, Adapter, Harness
 from memory.search.request import Deadline
 
 SILENCE: Final = "X-Cairn-Silence"
@@ -75,7 +74,13 @@ def hook(call: Call, body: HookPayload, headers: HookHeaders) -> Answer:
     X-Cairn-Silence says so.
     """
     payload = body.model_extra or {}
-    adapter = _adapter(call.path["harness"])
+    name = call.path["harness"]
+    if name not in set(harnesses.Harness):
+        raise NotFound(
+            detail=message("There is no program {name!r}.", name=name[:60]),
+            hint=message("Use one of: {names}.", names=tuple(harnesses.Harness)),
+        )
+    adapter = harnesses.ADAPTERS[harnesses.Harness(name)]
     event = harnesses.read_payload(adapter=adapter, payload=payload, event=headers.event)
     ends_at = time.monotonic() + settings.HOOK_SECONDS
     delivery = deliver.SILENCE
@@ -103,12 +108,3 @@ def hook(call: Call, body: HookPayload, headers: HookHeaders) -> Answer:
 def _decoded(value: str) -> str:
     """Return a header that git wrote in UTF-8; WSGI and ASGI hand each byte on as a letter."""
     return value.strip().encode("latin-1", "replace").decode("utf-8", "replace")
-
-
-def _adapter(name: str) -> Adapter:
-    if name in set(Harness):
-        return ADAPTERS[Harness(name)]
-    raise NotFound(
-        detail=message("There is no program {name!r}.", name=name[:60]),
-        hint=message("Use one of: {names}.", names=tuple(Harness)),
-    )

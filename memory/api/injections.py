@@ -17,7 +17,6 @@ from memory.injection import rules
 from memory.injection.actions.deliver import Delivery
 from memory.injection.actions.trigger_points import PointRequest, deliver_at_point
 from memory.injection.queries import DeliveryEntry, DeliveryLog, delivery_log
-from memory.injection.rules import STEPS_MOST, PlanAdvice
 from memory.search.context import ContextRequest
 from memory.search.context import context as pack
 
@@ -122,7 +121,7 @@ class WorkState(Result):
     """Work that was left unfinished."""
 
 
-@fields_of(PlanAdvice)
+@fields_of(rules.PlanAdvice)
 class PlannerAdvice(Result):
     """What a plan should know."""
 
@@ -152,7 +151,7 @@ class ContextQuestion(ContextBasics):
     modules: Modules = Field((), description="Modules of the task, at first_message and planner.")
     step: int = Field(5, ge=1, le=LARGEST_STEP, description="The step that comes next, at step.")
     estimate: int | None = Field(
-        None, ge=1, le=STEPS_MOST, description="Steps of the plan, at planner."
+        None, ge=1, le=rules.STEPS_MOST, description="Steps of the plan, at planner."
     )
 
     def request(self) -> ContextRequest:

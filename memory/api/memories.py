@@ -253,12 +253,9 @@ class Action(Result):
     """What became of a candidate."""
 
 
+@fields_of(action_log.Tally)
 class ActionCount(Result):
     """How many candidates ended so."""
-
-    outcome: str
-    gate: str
-    count: int
 
 
 class ActionCounts(Result):

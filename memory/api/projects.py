@@ -6,24 +6,13 @@ from uuid import UUID
 
 from pydantic import BeforeValidator, Field
 
+from accounts.api import schemas
 from accounts.api.endpoints import Answer, Call, get, post, put
-from accounts.api.schemas import (
-    Body,
-    Identifier,
-    Moment,
-    Nothing,
-    OneOf,
-    PageQuery,
-    Result,
-    Sent,
-    fields_of,
-)
 from accounts.caller import TokenScope
 from memory.records import actions
 from memory.review.actions import rollback
 from memory.review.queries import rollback_plan
 from memory.sessions.actions import trust
-from memory.sessions.actions.trust import TrustView
 from teams.api import Project
 from teams.queries import ProjectView
 from teams.trust import Evidence, NextLevel, TrustLevel, level_row
@@ -32,28 +21,28 @@ NAMES: Final = tuple(level.name.lower() for level in TrustLevel)
 LevelName = Annotated[str, BeforeValidator(lambda level: level.name.lower())]
 
 
-class NewTrust(Body):
+class NewTrust(schemas.Body):
     """A level to set."""
 
-    level: Annotated[str, OneOf(NAMES)] = Field(
+    level: Annotated[str, schemas.OneOf(NAMES)] = Field(
         description="A level that you reached, or below it; autonomous is for owners.",
         examples=["cautious"],
     )
 
 
-@fields_of(Evidence)
-class TrustEvidence(Result):
+@schemas.fields_of(Evidence)
+class TrustEvidence(schemas.Result):
     """What the level rests on."""
 
 
-@fields_of(NextLevel)
-class NextTrust(Result):
+@schemas.fields_of(NextLevel)
+class NextTrust(schemas.Result):
     """What the next level takes."""
 
     level: LevelName
 
 
-class Trust(Result):
+class Trust(schemas.Result):
     """Where you stand."""
 
     level: LevelName
@@ -90,7 +79,7 @@ def set_trust(call: Call, body: NewTrust) -> dict[str, Any]:
     return _show_trust(trust.set_trust(caller=call.caller, ref=call.ref, level=level, now=call.now))
 
 
-def _show_trust(view: TrustView) -> dict[str, Any]:
+def _show_trust(view: trust.TrustView) -> dict[str, Any]:
     row = level_row(level=view.level)
     return {
         "level": view.level,
@@ -108,7 +97,7 @@ def _show_trust(view: TrustView) -> dict[str, Any]:
 
 
 @post("projects/{ref}/open", tag="projects", scope=TokenScope.ADMIN, answer=Project)
-def open_project(call: Call, body: Nothing) -> ProjectView:
+def open_project(call: Call, body: schemas.Nothing) -> ProjectView:
     """Open a project to everyone of the organization.
 
     Owners and admins do. All that is in it is seen by everyone, also what was stored before.
@@ -117,7 +106,7 @@ def open_project(call: Call, body: Nothing) -> ProjectView:
 
 
 @post("projects/{ref}/close", tag="projects", scope=TokenScope.ADMIN, answer=Project)
-def close_project(call: Call, body: Nothing) -> ProjectView:
+def close_project(call: Call, body: schemas.Nothing) -> ProjectView:
     """Close a project to all but those added to it.
 
     Owners and admins do. What is shared more widely leaves the project first, else 409.
@@ -131,24 +120,26 @@ WHO: Final = (
 )
 
 
-class RollbackFields(Sent):
+class RollbackFields(schemas.Sent):
     """What is chosen of a rollback: all that is named holds together."""
 
-    person: Identifier | None = Field(None, description="Who wrote it, by id.")
-    token: Identifier | None = Field(None, description="The token it was written with, by id.")
-    session: Identifier | None = Field(
+    person: schemas.Identifier | None = Field(None, description="Who wrote it, by id.")
+    token: schemas.Identifier | None = Field(
+        None, description="The token it was written with, by id."
+    )
+    session: schemas.Identifier | None = Field(
         None,
         description="The session it was stored in.",
         examples=["01936f2e-7a10-7c3e-9a53-2f8f2f3c1a78"],
     )
-    ancestor: Identifier | None = Field(
+    ancestor: schemas.Identifier | None = Field(
         None,
         description=(
             "The memory it derives from, over any number of steps; that one itself stays."
         ),
     )
-    since: Moment | None = Field(None, description="Written at that moment or later.")
-    until: Moment | None = Field(None, description="Written before that moment.")
+    since: schemas.Moment | None = Field(None, description="Written at that moment or later.")
+    until: schemas.Moment | None = Field(None, description="Written before that moment.")
 
     def choice(self, *, project: str) -> rollback_plan.RollbackChoice:
         """Return the value of it, in a project."""
@@ -156,25 +147,25 @@ class RollbackFields(Sent):
         return rollback_plan.RollbackChoice(project=project, **chosen)
 
 
-class Rollback(RollbackFields, Body):
+class Rollback(RollbackFields, schemas.Body):
     """What is taken back."""
 
 
-class RollbackQuery(RollbackFields, PageQuery):
+class RollbackQuery(RollbackFields, schemas.PageQuery):
     """What would be taken back."""
 
 
-@fields_of(rollback_plan.RollbackCounts)
-class RollbackCounts(Result):
+@schemas.fields_of(rollback_plan.RollbackCounts)
+class RollbackCounts(schemas.Result):
     """How much a rollback would take back."""
 
 
-@fields_of(rollback_plan.RollbackItem)
-class RollbackRow(Result):
+@schemas.fields_of(rollback_plan.RollbackItem)
+class RollbackRow(schemas.Result):
     """What would become of a memory."""
 
 
-class RollbackPreview(Result):
+class RollbackPreview(schemas.Result):
     """How much, and a page of the memories."""
 
     counts: RollbackCounts
@@ -182,12 +173,12 @@ class RollbackPreview(Result):
     next_cursor: str | None
 
 
-@fields_of(rollback.RolledBack)
-class RolledBack(Result):
+@schemas.fields_of(rollback.RolledBack)
+class RolledBack(schemas.Result):
     """What was taken back; `review_id` undoes all of it."""
 
 
-class RollbackUndone(Result):
+class RollbackUndone(schemas.Result):
     """How many memories are as before."""
 
     undone: int
@@ -234,7 +225,7 @@ def roll_back(call: Call, body: Rollback) -> Answer:
 
 
 @post("rollbacks/{id}/undo", tag="projects", answer=RollbackUndone)
-def undo_rollback(call: Call, body: Nothing) -> dict[str, int]:
+def undo_rollback(call: Call, body: schemas.Nothing) -> dict[str, int]:
     """Undo a rollback of yours.
 
     All of it, by the `review_id` that it answered with; or nothing, where one of its memories has

@@ -5,29 +5,9 @@ from uuid import UUID
 
 from pydantic import AliasPath, Field
 
+from accounts.api import schemas
 from accounts.api.endpoints import Answer, Call, Edits, get, post
-from accounts.api.schemas import (
-    Body,
-    Choice,
-    Identifier,
-    Items,
-    Name,
-    Nothing,
-    OneOf,
-    Page,
-    Result,
-    Several,
-    fields_of,
-)
-from memory.api.schemas.memories import (
-    Content,
-    Decided,
-    Memory,
-    ProjectPageQuery,
-    Reason,
-    Snooze,
-    with_sides,
-)
+from memory.api.schemas import memories as memory_schemas
 from memory.api.sessions import Session
 from memory.documents import queries
 from memory.records.actions import DecidedMemory
@@ -36,36 +16,37 @@ from memory.records.queries import memories
 from memory.records.queries.pending import Group, Why
 from memory.review.actions import bulk, settlements, verdict_undo, verdicts
 from memory.review.queries import conflicts, inbox
-from memory.review.queries.conflicts import ConflictVerdict
 from memory.taxonomy import LinkKind, Verdict
 
-Bar = Annotated[str, OneOf(conflicts.Bar)]  # why one may not; empty where one may
+Bar = Annotated[str, schemas.OneOf(conflicts.Bar)]  # why one may not; empty where one may
 
 
-class Settlement(Body):
+class Settlement(schemas.Body):
     """How a conflict ends."""
 
-    verdict: Choice[ConflictVerdict] = Field(
+    verdict: schemas.Choice[conflicts.ConflictVerdict] = Field(
         description="keep_older, keep_newer, both (each holds in its own case), or edit.",
         examples=["keep_newer"],
     )
-    reason: Name = Field(
+    reason: schemas.Name = Field(
         max_length=200,
         description="Why, in a few words.",
         examples=["Raised last week, see the runbook."],
     )
-    content: Content = Field("", description="With edit: what is right instead of the two.")
+    content: memory_schemas.Content = Field(
+        "", description="With edit: what is right instead of the two."
+    )
 
 
-class ConflictQuery(ProjectPageQuery):
+class ConflictQuery(memory_schemas.ProjectPageQuery):
     """Which conflicts to list."""
 
-    state: Choice[conflicts.ConflictState] = Field(
+    state: schemas.Choice[conflicts.ConflictState] = Field(
         conflicts.ConflictState.OPEN, description="open or settled."
     )
 
 
-class Barred(Result):
+class Barred(schemas.Result):
     """Why the caller may not do something, empty where they may."""
 
     keep_older: Bar
@@ -75,25 +56,25 @@ class Barred(Result):
     reopen: Bar
 
 
-@fields_of(conflicts.ConflictView)
-class Conflict(Result):
+@schemas.fields_of(conflicts.ConflictView)
+class Conflict(schemas.Result):
     """The conflict with both sides, as it is now."""
 
-    older: Memory
-    newer: Memory
+    older: memory_schemas.Memory
+    newer: memory_schemas.Memory
     kind: Literal["contradict", "update", "retract"]
-    verdict: Annotated[str, OneOf(("", *ConflictVerdict))]
+    verdict: Annotated[str, schemas.OneOf(("", *conflicts.ConflictVerdict))]
     barred: Barred
 
 
-class RestingConflict(Result):
+class RestingConflict(schemas.Result):
     """The verdict, and the conflict."""
 
     review_id: UUID
     conflict: Conflict
 
 
-@get("conflicts", tag="memories", answer=Page[Conflict])
+@get("conflicts", tag="memories", answer=schemas.Page[Conflict])
 def list_conflicts(call: Call, query: ConflictQuery) -> Answer:
     """List memories that contradict each other.
 
@@ -139,7 +120,7 @@ def settle_conflict(call: Call, body: Settlement) -> Answer:
 
 
 @post("conflicts/{id}/snooze", tag="reviews", answer=RestingConflict)
-def snooze_conflict(call: Call, body: Snooze) -> Answer:
+def snooze_conflict(call: Call, body: memory_schemas.Snooze) -> Answer:
     """Snooze a conflict that waits for review.
 
     For you alone, until it waits again by itself; it stays open. `POST reviews/{id}/undo` takes
@@ -168,18 +149,20 @@ def _with_version(view: conflicts.ConflictView) -> Answer:
     return Answer(view, version=view.version)
 
 
-class LinkEnd(Body):
+class LinkEnd(schemas.Body):
     """A link of a memory."""
 
-    other: Identifier = Field(
+    other: schemas.Identifier = Field(
         description="The memory at its other end.",
         examples=["01936f2e-7a10-7c3e-9a53-2f8f2f3c1a79"],
     )
-    kind: Choice[LinkKind] = Field(description="As the list of links says.", examples=["extend"])
+    kind: schemas.Choice[LinkKind] = Field(
+        description="As the list of links says.", examples=["extend"]
+    )
     outgoing: bool = Field(True, description="Whether it leads from this memory to the other one.")
 
 
-class Link(Result):
+class Link(schemas.Result):
     """A link of a memory; `automatic`: a rule or a model found it."""
 
     other: UUID = Field(validation_alias="other_id")
@@ -193,7 +176,7 @@ class Link(Result):
     may_end: bool
 
 
-class Links(Items[Link]):
+class Links(schemas.Items[Link]):
     """Its links; `may_end`: it can be taken back."""
 
 
@@ -206,7 +189,7 @@ def list_links(call: Call) -> tuple[memories.LinkView, ...]:
     return memories.links(caller=call.caller, memory_id=call.id)
 
 
-@post("memories/{id}/unlink", tag="memories", answer=Decided)
+@post("memories/{id}/unlink", tag="memories", answer=memory_schemas.Decided)
 def unlink_memory(call: Call, body: LinkEnd) -> Answer:
     """Take a link between two memories back.
 
@@ -218,41 +201,41 @@ def unlink_memory(call: Call, body: LinkEnd) -> Answer:
     return _decided(done)
 
 
-class Merger(Body):
+class Merger(schemas.Body):
     """Into which memory one is merged."""
 
-    into: Identifier = Field(
+    into: schemas.Identifier = Field(
         description="The memory that says the same, of the same project and scope.",
         examples=["01936f2e-7a10-7c3e-9a53-2f8f2f3c1a79"],
     )
 
 
-class Rejection(Body):
+class Rejection(schemas.Body):
     """Why a memory is rejected."""
 
-    reason: Reason = Field(
+    reason: memory_schemas.Reason = Field(
         "", description="Why, for the history.", examples=["Only true on that machine."]
     )
 
 
-class ReviewQuery(ProjectPageQuery):
+class ReviewQuery(memory_schemas.ProjectPageQuery):
     """What of what waits is asked for."""
 
-    group: Choice[Group] | None = Field(None, description="Why it waits.")
-    batch: Identifier | None = Field(
+    group: schemas.Choice[Group] | None = Field(None, description="Why it waits.")
+    batch: schemas.Identifier | None = Field(
         None, alias="import", description="What came with this import alone."
     )
 
 
-class WaitingMemory(Result):
+class WaitingMemory(schemas.Result):
     """A memory that waits for review."""
 
-    memory: Memory
+    memory: memory_schemas.Memory
     group: Group
     conflict: Conflict | None
 
 
-class ReviewPage(Result):
+class ReviewPage(schemas.Result):
     """A page of them, and how many there are."""
 
     items: tuple[WaitingMemory, ...]
@@ -262,25 +245,25 @@ class ReviewPage(Result):
     next_cursor: str | None
 
 
-class Suggestion(Result):
+class Suggestion(schemas.Result):
     """What may be decided, and why."""
 
     verdict: Verdict
     why: Why
 
 
-class AlikeMemory(Result):
+class AlikeMemory(schemas.Result):
     """A memory that is like one that waits."""
 
-    memory: Memory
+    memory: memory_schemas.Memory
     similarity: float
     mergeable: bool
 
 
-class ReviewItem(Result):
+class ReviewItem(schemas.Result):
     """The item; `waits` is false once somebody has decided."""
 
-    memory: Memory
+    memory: memory_schemas.Memory
     group: Group
     waits: bool
     may_keep: bool
@@ -326,12 +309,12 @@ def get_review(call: Call) -> Answer:
     """
     item = inbox.waiting_memory(caller=call.caller, memory_id=call.id, now=call.now)
     sides = item.pop("sides")
-    body = {**item, "memory": with_sides(item["memory"], sides)}
+    body = {**item, "memory": memory_schemas.with_sides(item["memory"], sides)}
     return Answer(body, version=item["memory"].version)
 
 
-@post("memories/{id}/keep", tag="reviews", answer=Decided)
-def keep_memory(call: Call, body: Nothing) -> Answer:
+@post("memories/{id}/keep", tag="reviews", answer=memory_schemas.Decided)
+def keep_memory(call: Call, body: schemas.Nothing) -> Answer:
     """Keep a memory that waits for review.
 
     It is confirmed. A token keeps nothing that its person or their agents proposed, and lifts no
@@ -340,7 +323,7 @@ def keep_memory(call: Call, body: Nothing) -> Answer:
     return _decided(verdicts.keep(caller=call.caller, memory_id=call.id, now=call.now))
 
 
-@post("memories/{id}/reject", tag="reviews", answer=Decided)
+@post("memories/{id}/reject", tag="reviews", answer=memory_schemas.Decided)
 def reject_memory(call: Call, body: Rejection) -> Answer:
     """Reject a memory that waits for review.
 
@@ -351,7 +334,7 @@ def reject_memory(call: Call, body: Rejection) -> Answer:
     )
 
 
-@post("memories/{id}/merge", tag="reviews", answer=Decided)
+@post("memories/{id}/merge", tag="reviews", answer=memory_schemas.Decided)
 def merge_memory(call: Call, body: Merger) -> Answer:
     """Merge a memory that waits for review into another.
 
@@ -363,8 +346,8 @@ def merge_memory(call: Call, body: Merger) -> Answer:
     )
 
 
-@post("memories/{id}/snooze", tag="reviews", answer=Decided)
-def snooze_memory(call: Call, body: Snooze) -> Answer:
+@post("memories/{id}/snooze", tag="reviews", answer=memory_schemas.Decided)
+def snooze_memory(call: Call, body: memory_schemas.Snooze) -> Answer:
     """Snooze a memory that waits for review.
 
     For you alone; it waits again by itself.
@@ -374,8 +357,8 @@ def snooze_memory(call: Call, body: Snooze) -> Answer:
     )
 
 
-@post("reviews/{id}/undo", tag="reviews", answer=Decided)
-def undo_review(call: Call, body: Nothing) -> Answer:
+@post("reviews/{id}/undo", tag="reviews", answer=memory_schemas.Decided)
+def undo_review(call: Call, body: schemas.Nothing) -> Answer:
     """Undo a verdict of yours.
 
     All is as before; refused when one of the memories has changed since.
@@ -387,21 +370,23 @@ def _decided(decided: DecidedMemory) -> Answer:
     return Answer(decided, version=decided.memory.version)
 
 
-class SessionVerdict(Body):
+class SessionVerdict(schemas.Body):
     """What is decided about a memory of a session."""
 
-    memory_id: Identifier = Field(description="A memory that the session came to.")
-    verdict: Annotated[str, OneOf(bulk.SESSION_VERDICTS)] = Field(
+    memory_id: schemas.Identifier = Field(description="A memory that the session came to.")
+    verdict: Annotated[str, schemas.OneOf(bulk.SESSION_VERDICTS)] = Field(
         description="What becomes of it; later: it waits again in a week, for you."
     )
-    content: Content = Field("", description="What is right instead; an edit needs it.")
+    content: memory_schemas.Content = Field(
+        "", description="What is right instead; an edit needs it."
+    )
     reason: str = Field("", max_length=LONGEST_REASON, description="Why.")
 
 
-class SessionVerdicts(Body):
+class SessionVerdicts(schemas.Body):
     """What is decided about a session."""
 
-    verdicts: Several[SessionVerdict] = Field(
+    verdicts: schemas.Several[SessionVerdict] = Field(
         (), max_length=bulk.MOST_VERDICTS, description="What is decided, memory by memory."
     )
     save_all: bool = Field(
@@ -416,10 +401,10 @@ class SessionVerdicts(Body):
     )
 
 
-class SessionCandidate(Result):
+class SessionCandidate(schemas.Result):
     """A memory that a session came to."""
 
-    memory: Memory
+    memory: memory_schemas.Memory
     waits: bool
     may_keep: bool
     why: str
@@ -428,7 +413,7 @@ class SessionCandidate(Result):
     evidence: tuple[dict[str, Any], ...]
 
 
-class EnteredDeadEnd(Result):
+class EnteredDeadEnd(schemas.Result):
     """A known dead end that a session entered."""
 
     memory_id: UUID = Field(validation_alias=AliasPath("memory", "id"))
@@ -438,7 +423,7 @@ class EnteredDeadEnd(Result):
     told: bool
 
 
-class SessionSummary(Result):
+class SessionSummary(schemas.Result):
     """What it came to."""
 
     session: Session
@@ -449,7 +434,7 @@ class SessionSummary(Result):
     dead_ends_entered: tuple[EnteredDeadEnd, ...] = Field(validation_alias="again")
 
 
-class SessionDecided(Result):
+class SessionDecided(schemas.Result):
     """How many were decided how, and what is left."""
 
     decided: dict[str, Any]

@@ -7,19 +7,8 @@ from uuid import UUID
 from accounts.api.endpoints import Answer, Call, get, post
 from accounts.api.schemas import Page
 from accounts.caller import TokenScope
+from memory.api.schemas import search as search_schemas
 from memory.api.schemas.memories import with_sides
-from memory.api.schemas.search import (
-    PATTERN,
-    Happened,
-    Recalled,
-    RecallQuery,
-    Search,
-    SearchResults,
-    SimilarMemories,
-    SimilarQuery,
-    TimelineQuery,
-    narrowing,
-)
 from memory.records import filters
 from memory.search.actions import SearchAnswer, lay_out
 from memory.search.actions import search as find
@@ -27,20 +16,31 @@ from memory.search.lookups import Lookup, match, recall, similar
 from memory.search.lookups import timeline as tell
 
 
-@post("search", tag="search", scope=TokenScope.READ, answer=SearchResults, idempotent=False)
-def search(call: Call, body: Search) -> dict[str, Any]:
+@post(
+    "search",
+    tag="search",
+    scope=TokenScope.READ,
+    answer=search_schemas.SearchResults,
+    idempotent=False,
+)
+def search(call: Call, body: search_schemas.Search) -> dict[str, Any]:
     """Search memories.
 
     By meaning and by words. When nothing is relevant it says so instead of guessing; `threshold` 0
     returns the ranking anyway. With `mode` keyword by words alone; with `mode` pattern `query` is a
     regular expression, and the newest matches come first.
     """
-    if body.mode == PATTERN:
+    if body.mode == search_schemas.PATTERN:
         filters.check_live(names=body.states)
-        chosen = narrowing(body, limit=body.limit)
-        return _matches(
-            match(caller=call.caller, pattern=body.query, narrowing=chosen, now=call.now)
-        )
+        chosen = search_schemas.narrowing(body, limit=body.limit)
+        found = match(caller=call.caller, pattern=body.query, narrowing=chosen, now=call.now)
+        return {  # as results of a search: a match is wholly relevant
+            "results": [one | {"relevance": 1.0} for one in _with_sides(found, "excerpt")],
+            "nothing_relevant": not found.items,
+            "degraded": (),
+            "took_ms": found.took_ms,
+            "profile": "pattern",
+        }
     if not body.organize:
         answer = find(caller=call.caller, request=body.request(), now=call.now)
         return _results(answer, with_reasons=body.explain)
@@ -52,20 +52,20 @@ def search(call: Call, body: Search) -> dict[str, Any]:
     return {**shown, "order": layout.order, "hint": layout.hint}
 
 
-@get("memories/{id}/similar", tag="search", answer=SimilarMemories)
-def list_similar(call: Call, query: SimilarQuery) -> dict[str, Any]:
+@get("memories/{id}/similar", tag="search", answer=search_schemas.SimilarMemories)
+def list_similar(call: Call, query: search_schemas.SimilarQuery) -> dict[str, Any]:
     """Find what is like a memory.
 
     Nearest by meaning; by words, and `degraded` says so, while it has no vector.
     """
-    chosen = narrowing(query, limit=query.limit)
+    chosen = search_schemas.narrowing(query, limit=query.limit)
     found = similar(caller=call.caller, memory_id=call.id, narrowing=chosen, now=call.now)
     items = _with_sides(found, "similarity")
     return {"items": items, "degraded": found.degraded, "took_ms": found.took_ms}
 
 
-@get("files/memories", tag="search", answer=Recalled)
-def recall_file(call: Call, query: RecallQuery) -> dict[str, Any]:
+@get("files/memories", tag="search", answer=search_schemas.Recalled)
+def recall_file(call: Call, query: search_schemas.RecallQuery) -> dict[str, Any]:
     """Recall what is known about a file.
 
     Of the very path first, then of paths that end alike, then of its folder.
@@ -74,14 +74,14 @@ def recall_file(call: Call, query: RecallQuery) -> dict[str, Any]:
         caller=call.caller,
         path=query.path,
         closeness=query.closeness,
-        narrowing=narrowing(query, limit=query.limit),
+        narrowing=search_schemas.narrowing(query, limit=query.limit),
         now=call.now,
     )
     return {"items": _with_sides(found, "closeness"), "took_ms": found.took_ms}
 
 
-@get("timeline", tag="search", answer=Page[Happened])
-def timeline(call: Call, query: TimelineQuery) -> Answer:
+@get("timeline", tag="search", answer=Page[search_schemas.Happened])
+def timeline(call: Call, query: search_schemas.TimelineQuery) -> Answer:
     """Tell what happened.
 
     Oldest first, by when it happened, or else by when it was learned; `since` and `until` are about
@@ -89,7 +89,7 @@ def timeline(call: Call, query: TimelineQuery) -> Answer:
     """
     found = tell(
         caller=call.caller,
-        narrowing=narrowing(query),
+        narrowing=search_schemas.narrowing(query),
         after=call.after(tuple[datetime, UUID]),
         limit=query.limit,
         now=call.now,
@@ -116,17 +116,6 @@ def _results(answer: SearchAnswer, *, with_reasons: bool) -> dict[str, Any]:
         "made_up": answer.made_up or None,
         "topic": answer.topic,
         "funnel": answer.funnel if with_reasons else None,
-    }
-
-
-def _matches(found: Lookup[str]) -> dict[str, Any]:
-    """Show what a pattern matches as results of a search: a match is wholly relevant."""
-    return {
-        "results": [one | {"relevance": 1.0} for one in _with_sides(found, "excerpt")],
-        "nothing_relevant": not found.items,
-        "degraded": (),
-        "took_ms": found.took_ms,
-        "profile": "pattern",
     }
 
 

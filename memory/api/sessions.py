@@ -6,27 +6,8 @@ from uuid import UUID
 from pydantic import Field
 from pydantic.config import JsonDict
 
-from accounts.api import jobs
+from accounts.api import jobs, schemas
 from accounts.api.endpoints import Answer, Call, delete, get, post
-from accounts.api.jobs import WaitQuery
-from accounts.api.schemas import (
-    Body,
-    Choice,
-    Free,
-    Identifier,
-    Largest,
-    Moment,
-    Name,
-    Nothing,
-    OneOf,
-    Page,
-    PageQuery,
-    Query,
-    Result,
-    Sent,
-    Several,
-    fields_of,
-)
 from accounts.caller import TokenScope
 from memory.api.schemas.memories import ProjectPageQuery, Slug
 from memory.observer.actions import delete_session as deleting
@@ -35,14 +16,6 @@ from memory.sessions.actions import append_events as recording
 from memory.sessions.actions import append_turns as appending
 from memory.sessions.actions import lifecycle
 from memory.sessions.actions.lifecycle import LONGEST, LONGEST_PART, MOST_STEPS, UNIT_PARTS
-from memory.sessions.queries import (
-    STATES,
-    HistoryPlace,
-    HistoryQuestion,
-    How,
-    SessionPlace,
-    SessionView,
-)
 from memory.sessions.turns import Speaker
 
 UNIT: Final[JsonDict] = {  # what the action refuses, in better words
@@ -56,10 +29,10 @@ def _text(name: str, description: str, example: str = "") -> Any:
     return Field("", max_length=LONGEST[name], description=description, examples=examples)
 
 
-class SpokenTurn(Body):
+class SpokenTurn(schemas.Body):
     """A turn that somebody sends, also over MCP."""
 
-    role: Choice[Speaker] = Field(description="Who said it.")
+    role: schemas.Choice[Speaker] = Field(description="Who said it.")
     text: str = Field(
         max_length=appending.LONGEST_TURN,
         description="What was said. Secrets are taken out before it is stored.",
@@ -75,13 +48,13 @@ class SpokenTurn(Body):
 class NewTurn(SpokenTurn):
     """A turn to append."""
 
-    at: Moment | None = Field(None, description="When it was said; now, when left out.")
+    at: schemas.Moment | None = Field(None, description="When it was said; now, when left out.")
 
 
-class NewTurns(Body):
+class NewTurns(schemas.Body):
     """Turns in their order."""
 
-    turns: Several[NewTurn] = Field(
+    turns: schemas.Several[NewTurn] = Field(
         min_length=1,
         max_length=appending.MOST,
         description="Turns in their order.",
@@ -89,7 +62,7 @@ class NewTurns(Body):
     )
 
 
-class NewSession(Body):
+class NewSession(schemas.Body):
     """A session to open."""
 
     project: Slug | None = Field(None, description="A project's slug or id.", examples=["shop"])
@@ -107,10 +80,10 @@ class NewSession(Body):
     )
     branch: str = _text("branch", "The branch of the repository.")
     commit: str = _text("commit", "The commit that the work begins from.")
-    work_unit: Free = Field(
+    work_unit: schemas.Free = Field(
         {}, description="The unit of work: methodology, hierarchy, label.", json_schema_extra=UNIT
     )
-    plan: Several[Annotated[Name, Field(max_length=LONGEST_PART)]] = Field(
+    plan: schemas.Several[Annotated[schemas.Name, Field(max_length=LONGEST_PART)]] = Field(
         (), max_length=MOST_STEPS, description="The steps that are planned, in their order."
     )
     shared: bool = Field(
@@ -125,47 +98,49 @@ class NewSession(Body):
 class SessionQuery(ProjectPageQuery):
     """Which sessions to list."""
 
-    state: Annotated[str, OneOf(STATES)] | None = Field(None, description="Only in this state.")
+    state: Annotated[str, schemas.OneOf(sessions.STATES)] | None = Field(
+        None, description="Only in this state."
+    )
 
 
-class DeleteQuery(Query):
+class DeleteQuery(schemas.Query):
     """How a session is deleted."""
 
-    memories: Choice[deleting.Fate] = Field(
+    memories: schemas.Choice[deleting.Fate] = Field(
         deleting.Fate.KEEP, description="What becomes of the memories that were taken from it."
     )
 
 
-@fields_of(SessionView)
-class Session(Result):
+@schemas.fields_of(sessions.SessionView)
+class Session(schemas.Result):
     """The session."""
 
-    state: Annotated[str, OneOf(STATES)]
+    state: Annotated[str, schemas.OneOf(sessions.STATES)]
 
 
-class MaskedSecret(Result):
+class MaskedSecret(schemas.Result):
     """Where a secret was taken out, and of which kind."""
 
     sequence: int
     kind: str
 
 
-@fields_of(appending.Appended)
-class AppendedTurns(Result):
+@schemas.fields_of(appending.Appended)
+class AppendedTurns(schemas.Result):
     """How many are new, and how many were there already."""
 
     masked: tuple[MaskedSecret, ...]
 
 
-class EndedSession(Result):
+class EndedSession(schemas.Result):
     """The session, and the job."""
 
     session: Session
     job_id: UUID | None
 
 
-@fields_of(deleting.Receipt)
-class DeletedSession(Result):
+@schemas.fields_of(deleting.Receipt)
+class DeletedSession(schemas.Result):
     """The receipt."""
 
 
@@ -191,7 +166,7 @@ def open_session(call: Call, body: NewSession) -> Answer:
     )
 
 
-@get("sessions", tag="sessions", answer=Page[Session])
+@get("sessions", tag="sessions", answer=schemas.Page[Session])
 def list_sessions(call: Call, query: SessionQuery) -> Answer:
     """List sessions.
 
@@ -201,14 +176,14 @@ def list_sessions(call: Call, query: SessionQuery) -> Answer:
         caller=call.caller,
         project=query.project,
         state=query.state,
-        after=call.after(SessionPlace),
+        after=call.after(sessions.SessionPlace),
         limit=query.limit,
     )
     return Answer(page.items, following=page.next_place)
 
 
 @get("sessions/{id}", tag="sessions", answer=Session)
-def get_session(call: Call) -> SessionView:
+def get_session(call: Call) -> sessions.SessionView:
     """Look at one session.
 
     With what its consolidation came to, once it was consolidated.
@@ -228,7 +203,7 @@ def append_turns(call: Call, body: NewTurns) -> object:
 
 
 @post("sessions/{id}/end", tag="sessions", answer=EndedSession, status=202)
-def end_session(call: Call, body: Nothing, query: WaitQuery) -> dict[str, Any]:
+def end_session(call: Call, body: schemas.Nothing, query: jobs.WaitQuery) -> dict[str, Any]:
     """End a session.
 
     Queues the job that takes what is worth keeping; `result` of the session tells it.
@@ -253,28 +228,28 @@ def delete_session(call: Call, query: DeleteQuery) -> object:
     )
 
 
-class HistoryWords(Sent):
+class HistoryWords(schemas.Sent):
     """Which words are searched in what was said; also for tools."""
 
-    query: Name = Field(
+    query: schemas.Name = Field(
         max_length=sessions.LONGEST_QUERY,
         description="Words that were said; their case does not matter.",
     )
-    how: Choice[How] = Field(
-        How.WORDS,
+    how: schemas.Choice[sessions.How] = Field(
+        sessions.How.WORDS,
         description=(
             "Whether the words may stand anywhere in a turn, or exactly so beside each other."
         ),
     )
-    session: Identifier | None = Field(None, description="Only in this session.")
-    thread: Name | None = Field(
+    session: schemas.Identifier | None = Field(None, description="Only in this session.")
+    thread: schemas.Name | None = Field(
         None, max_length=LONGEST["thread"], description="Only in sessions of this thread."
     )
-    role: Choice[Speaker] | None = Field(None, description="Only what this side said.")
+    role: schemas.Choice[Speaker] | None = Field(None, description="Only what this side said.")
 
-    def question(self, *, project: str | None) -> HistoryQuestion:
+    def question(self, *, project: str | None) -> sessions.HistoryQuestion:
         """Return the value of it, in a project."""
-        return HistoryQuestion(
+        return sessions.HistoryQuestion(
             query=self.query,
             how=self.how,
             project=project,
@@ -288,18 +263,18 @@ class HistoryQuery(HistoryWords, ProjectPageQuery):
     """Which words are searched in what was said, page by page."""
 
 
-@fields_of(sessions.TurnView)
-class Turn(Result):
+@schemas.fields_of(sessions.TurnView)
+class Turn(schemas.Result):
     """What was said."""
 
 
-@fields_of(sessions.HistoryHit)
-class Said(Result):
+@schemas.fields_of(sessions.HistoryHit)
+class Said(schemas.Result):
     """A piece of a turn that holds what was searched."""
 
 
-@get("sessions/{id}/turns", tag="sessions", answer=Page[Turn])
-def list_turns(call: Call, query: PageQuery) -> Answer:
+@get("sessions/{id}/turns", tag="sessions", answer=schemas.Page[Turn])
+def list_turns(call: Call, query: schemas.PageQuery) -> Answer:
     """Read what was said in a session.
 
     In its order, for as long as turns are kept. `masked` counts the secrets that were taken out of
@@ -311,7 +286,7 @@ def list_turns(call: Call, query: PageQuery) -> Answer:
     return Answer(page.items, following=page.next_place)
 
 
-@get("history", tag="sessions", answer=Page[Said])
+@get("history", tag="sessions", answer=schemas.Page[Said])
 def search_history(call: Call, query: HistoryQuery) -> Answer:
     """Search what was said, verbatim.
 
@@ -321,7 +296,7 @@ def search_history(call: Call, query: HistoryQuery) -> Answer:
     page = sessions.search_history(
         caller=call.caller,
         asked=query.question(project=query.project),
-        after=call.after(HistoryPlace),
+        after=call.after(sessions.HistoryPlace),
         limit=query.limit,
     )
     return Answer(page.items, following=page.next_place)
@@ -330,10 +305,10 @@ def search_history(call: Call, query: HistoryQuery) -> Answer:
 LARGEST: Final = 500_000  # characters of one event as Python writes it; a body has 1 MiB
 
 
-class NewEvents(Body):
+class NewEvents(schemas.Body):
     """Events of a session."""
 
-    events: Several[Annotated[dict[str, Any], Largest(LARGEST)]] = Field(
+    events: schemas.Several[Annotated[dict[str, Any], schemas.Largest(LARGEST)]] = Field(
         min_length=1,
         max_length=recording.MOST,
         description=(
@@ -363,7 +338,7 @@ class NewEvents(Body):
     )
 
 
-class RefusedEvent(Result):
+class RefusedEvent(schemas.Result):
     """What is no event, by its place."""
 
     position: int
@@ -371,8 +346,8 @@ class RefusedEvent(Result):
     reason: str
 
 
-@fields_of(recording.AppendedEvents)
-class AppendedEvents(Result):
+@schemas.fields_of(recording.AppendedEvents)
+class AppendedEvents(schemas.Result):
     """How many are new, and how many were there already."""
 
     refused: tuple[RefusedEvent, ...]

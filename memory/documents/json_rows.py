@@ -145,20 +145,15 @@ def _reading(
     """Read rows; of a document that is no list of lines, candidates have none."""
 
     def read(number: int | None, row: Any) -> DocumentCandidate:
-        return _candidate(name, format, number if has_lines else None, _checked(row))
+        if isinstance(row, Unreadable):
+            raise row
+        if not isinstance(row, dict):
+            raise Unreadable(message("The row is no JSON object."))
+        if _depth(row) > DEEPEST:
+            raise Unreadable(message("Nest at most {most} levels.", most=DEEPEST))
+        return _candidate(name, format, number if has_lines else None, row)
 
     return DocumentReading.of_rows(name=name, format=format, rows=rows, read=read)
-
-
-def _checked(row: Any) -> dict[str, Any]:
-    """Return a row that is an object of no great depth. Raises Unreadable."""
-    if isinstance(row, Unreadable):
-        raise row
-    if not isinstance(row, dict):
-        raise Unreadable(message("The row is no JSON object."))
-    if _depth(row) > DEEPEST:
-        raise Unreadable(message("Nest at most {most} levels.", most=DEEPEST))
-    return row
 
 
 def _candidate(

@@ -16,13 +16,6 @@ from typing import Any, Final
 
 from accounts.messages import message
 from memory.documents import file_formats
-from memory.documents.file_formats import (
-    TYPES,
-    DocumentCandidate,
-    DocumentReading,
-    FileFormat,
-    Unreadable,
-)
 from memory.taxonomy import LinkKind
 from memory.text import text as texts
 
@@ -42,13 +35,15 @@ COLUMNS: Final = (
 )  # fmt: skip
 
 
-def read(*, name: str, data: bytes) -> DocumentReading:
+def read(*, name: str, data: bytes) -> file_formats.DocumentReading:
     """Read the memories of a memory-v3 database. Raises Unreadable."""
     is_wal = data[WAL_AT : WAL_AT + 2] == WAL
     try:
         rows, is_cut = _rows(data[:WAL_AT] + b"\x01\x01" + data[WAL_AT + 2 :] if is_wal else data)
     except (sqlite3.Error, UnicodeDecodeError, OverflowError) as error:
-        raise Unreadable(message("The database is damaged or not memory-v3's.")) from error
+        raise file_formats.Unreadable(
+            message("The database is damaged or not memory-v3's.")
+        ) from error
     current = [row for row in rows if not row.get("archived")]
     left_out = len(rows) - len(current)
     log = message("What memory-v3 had not yet written from its log is not in this file.")
@@ -57,9 +52,9 @@ def read(*, name: str, data: bytes) -> DocumentReading:
         (is_wal, log),
         (is_cut, message("Only the first {most} memories were read.", most=len(rows))),
     )
-    return DocumentReading.of_rows(
+    return file_formats.DocumentReading.of_rows(
         name=name,
-        format=FileFormat.MEMORY_V3,
+        format=file_formats.FileFormat.MEMORY_V3,
         rows=((file_formats.line_of(row["id"]), row) for row in current),
         read=partial(_candidate, name, _source(rows)),
         notices=tuple(notice for holds, notice in notices if holds),
@@ -76,7 +71,7 @@ def _rows(data: bytes) -> tuple[list[dict[str, Any]], bool]:
             for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         }
         if "memories" not in known:
-            raise Unreadable(
+            raise file_formats.Unreadable(
                 message("The database has no table “memories”; only memory-v3's is read.")
             )
         names = _columns(database)
@@ -100,10 +95,10 @@ def _columns(database: sqlite3.Connection) -> tuple[str, ...]:
     """
     told = database.execute(f'PRAGMA {COLUMNS_TOLD}("memories")').fetchall()
     if any(hidden for *_, hidden in told):
-        raise Unreadable(message("The table “memories” has computed columns."))
+        raise file_formats.Unreadable(message("The table “memories” has computed columns."))
     held = {str(name) for _, name, *_ in told}
     if not held >= NEEDED:
-        raise Unreadable(message("The table “memories” has no column id or content."))
+        raise file_formats.Unreadable(message("The table “memories” has no column id or content."))
     return tuple(name for name in COLUMNS if name in held)
 
 
@@ -134,16 +129,18 @@ def _source(rows: list[dict[str, Any]]) -> str:
     return f"memory-v3:{digest[:12]}"
 
 
-def _candidate(name: str, source: str, line: int | None, row: dict[str, Any]) -> DocumentCandidate:
+def _candidate(
+    name: str, source: str, line: int | None, row: dict[str, Any]
+) -> file_formats.DocumentCandidate:
     content, number = row["content"], row["id"]
     if not (isinstance(content, str) and content.strip() and isinstance(number, int)):
-        raise Unreadable("The row has no text or no number.")
+        raise file_formats.Unreadable("The row has no text or no number.")
     confidence = row.get("confidence")
-    return DocumentCandidate(
+    return file_formats.DocumentCandidate(
         content=content,
         file=name,
         line=line,
-        type=file_formats.choice_of(row.get("content_type"), TYPES),
+        type=file_formats.choice_of(row.get("content_type"), file_formats.TYPES),
         external_id=f"{source}:{number}",
         tags=file_formats.texts_of(_json_list(row.get("tags")))[:64],
         confidence=file_formats.share_of(confidence) if isinstance(confidence, float) else None,

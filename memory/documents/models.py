@@ -5,7 +5,6 @@ them; so whoever may see those may see these. What was refused is kept without i
 """
 
 from django.db import models
-from django.db.models import Q
 
 from accounts.identifiers import new_id
 
@@ -61,7 +60,7 @@ class ImportRow(models.Model):
         indexes = (
             models.Index(
                 fields=("memory_id",),
-                condition=Q(memory_id__isnull=False),
+                condition=models.Q(memory_id__isnull=False),
                 name="memory_import_of_memory",
             ),
         )
@@ -89,7 +88,7 @@ class NoteVersion(models.Model):
             models.UniqueConstraint(fields=("note", "number"), name="memory_note_version_once"),
             models.UniqueConstraint(
                 fields=("audience", "project_id", "path"),
-                condition=Q(is_current=True),
+                condition=models.Q(is_current=True),
                 name="memory_note_path_once",
             ),
         )

@@ -15,7 +15,6 @@ from typing import Final
 
 from memory.entities import names
 from memory.entities import rules as patterns
-from memory.entities.names import Name
 from memory.entities.rules import CANONICAL, WORDS, EntityKind, EntitySpan
 from memory.providers.contracts import ReadSpan
 from memory.text import text as texts
@@ -64,7 +63,7 @@ def prose_of(*, content: str) -> str:
     return _FENCED.sub(lambda block: " " * len(block.group()), visible)
 
 
-def names_of(*, prose: str, read: Iterable[ReadSpan]) -> tuple[Name, ...]:
+def names_of(*, prose: str, read: Iterable[ReadSpan]) -> tuple[names.Name, ...]:
     """Return the names that a reader found in a text beside those that the patterns find."""
     fast = patterns.find_entities(text=prose)
     marked = (_span(prose, one) for one in read)
@@ -75,7 +74,7 @@ def names_of(*, prose: str, read: Iterable[ReadSpan]) -> tuple[Name, ...]:
     return tuple(one for one in found if (one.type, one.key) not in known)
 
 
-def enriched_by(*, named: tuple[Name, ...]) -> int:
+def enriched_by(*, named: tuple[names.Name, ...]) -> int:
     """Return what stands with a new text: the patterns found enough, or nobody has read it."""
     return ENOUGH if len(named) >= FEW else 0
 

@@ -58,7 +58,17 @@ def read_names(*, tell: Tell) -> Mapping[str, int]:
         unread, total = entities.count_unread(version=names.VERSION)
     read, taken = 0, READ_BATCH
     while taken == READ_BATCH and read < READ_BATCH * BATCHES:
-        taken = _read_batch()
+        # those in which the patterns found little wait for the night's reader
+        with tenancy.unit():
+            found = entities.lock_memories("lock_unread", version=names.VERSION, limit=READ_BATCH)
+            rows = tuple(replace(row, names=names.names_in(content=row.content)) for row in found)
+            entities.rewrite(rows=rows)
+            readers: dict[int, list[UUID]] = defaultdict(list)
+            for row in rows:
+                readers[accurate.enriched_by(named=row.names)].append(row.id)
+            for number, ids in readers.items():
+                _mark(ids, number, version=names.VERSION)
+        taken = len(rows)
         read += taken
         tell(min(total - unread + read, total), total)
     with tenancy.unit():
@@ -66,20 +76,6 @@ def read_names(*, tell: Tell) -> Mapping[str, int]:
             delay = 0 if taken == READ_BATCH else AGAIN_SECONDS
             jobs.enqueue(READ_NAMES, payload={}, key="names", delay_seconds=delay)
     return {"read": read}
-
-
-def _read_batch() -> int:
-    """Read a batch; those in which the patterns found little wait for the night's reader."""
-    with tenancy.unit():
-        found = entities.lock_memories("lock_unread", version=names.VERSION, limit=READ_BATCH)
-        rows = tuple(replace(row, names=names.names_in(content=row.content)) for row in found)
-        entities.rewrite(rows=rows)
-        readers: dict[int, list[UUID]] = defaultdict(list)
-        for row in rows:
-            readers[accurate.enriched_by(named=row.names)].append(row.id)
-        for number, ids in readers.items():
-            _mark(ids, number, version=names.VERSION)
-    return len(rows)
 
 
 def queue_enrich_entities() -> bool:

@@ -17,10 +17,8 @@ from memory import taxonomy
 from memory.entities import rules as entities_rules
 from memory.entities.names import Name, names_of
 from memory.entities.rules import WRITTEN_DATES, EntityKind
-from memory.taxonomy import Governance, MemoryType, Structure
 from memory.text import passages
 from memory.text import text as texts
-from memory.text.passages import PassageKind
 
 LEDGER_LINES = 2  # key-value lines
 _GENERIC_FOLDERS = frozenset(
@@ -40,10 +38,10 @@ class TypeBasis(StrEnum):
 class Classification:
     """Everything classification derives from a content, ready to be stored."""
 
-    type: MemoryType
+    type: taxonomy.MemoryType
     type_basis: TypeBasis
-    governance: Governance
-    structure: Structure
+    governance: taxonomy.Governance
+    structure: taxonomy.Structure
     files: tuple[str, ...]
     modules: tuple[str, ...]
     names: tuple[Name, ...]
@@ -71,7 +69,7 @@ _CODE_SPAN = re.compile(r"`[^`\n]*`")
 def classify(
     *,
     content: str,
-    type: MemoryType | None,
+    type: taxonomy.MemoryType | None,
     tags: tuple[str, ...],
     files: tuple[str, ...],
     modules: tuple[str, ...],
@@ -96,26 +94,26 @@ def classify(
     )
 
 
-def type_of(*, content: str) -> tuple[MemoryType, TypeBasis]:
+def type_of(*, content: str) -> tuple[taxonomy.MemoryType, TypeBasis]:
     """Tell the type by the form of a text: steps, an order, a block of shell; else a fact."""
     if _STEP.search(content) and any(
-        one.kind is PassageKind.STEPS for one in passages.read(text=content)
+        one.kind is passages.PassageKind.STEPS for one in passages.read(text=content)
     ):
-        return MemoryType.WORKFLOW_RECIPE, TypeBasis.FORM
+        return taxonomy.MemoryType.WORKFLOW_RECIPE, TypeBasis.FORM
     if _ORDER.match(_CODE_SPAN.sub("`", content)):
-        return MemoryType.REQUIREMENT, TypeBasis.FORM
+        return taxonomy.MemoryType.REQUIREMENT, TypeBasis.FORM
     if _SHELL.search(content):
-        return MemoryType.TOOL, TypeBasis.FORM
-    return MemoryType.FACT, TypeBasis.DEFAULT
+        return taxonomy.MemoryType.TOOL, TypeBasis.FORM
+    return taxonomy.MemoryType.FACT, TypeBasis.DEFAULT
 
 
-def structure_of(*, content: str) -> Structure:
+def structure_of(*, content: str) -> taxonomy.Structure:
     """Detect how a text is built: lines of values, a date, nested bullets; else narrative."""
     if len(_KEY_VALUE.findall(content)) >= LEDGER_LINES:
-        return Structure.LEDGER
+        return taxonomy.Structure.LEDGER
     if _DATE.search(content):
-        return Structure.TIMELINE
-    return Structure.TAXONOMY if _BULLETS.search(content) else Structure.NARRATIVE
+        return taxonomy.Structure.TIMELINE
+    return taxonomy.Structure.TAXONOMY if _BULLETS.search(content) else taxonomy.Structure.NARRATIVE
 
 
 def module_of(*, path: str) -> str:

@@ -24,7 +24,6 @@ from accounts.messages import message
 from memory.records import assertions
 from memory.records.assertions import Difference
 from memory.secrets import findings
-from memory.secrets.findings import Finding
 from memory.taxonomy import Authority, LinkKind, MemoryType
 from memory.text import text
 
@@ -192,7 +191,19 @@ def decide(
         if memory.is_elsewhere and relation not in _REPLACES | {Relation.CONTRADICT}:
             continue  # others' memories are neither restated nor extended
         if relation is not Relation.NEW:
-            return _decision(relation, candidate, memory)
+            cause = _cause(relation, candidate, memory)
+            done = Relation.CONTRADICT if cause is not None else relation
+            link, reason = _OUTCOMES[done]
+            return Decision(
+                target_id=memory.id,
+                link=link,
+                reason=reason,
+                wanted=relation if cause is not None else None,
+                cause=cause,
+                cosine=memory.cosine,
+                target_version=memory.version,
+                certainty=1.0 if memory.judged is None else memory.certainty,
+            )
     return Decision(reason=message("Nothing known speaks about the same thing."))
 
 
@@ -218,24 +229,6 @@ def _guess(candidate: CandidateStatement, known: StoredStatement) -> Relation:
     if assertions.marks_update(text=candidate.content) or candidate.authority < known.authority:
         return Relation.UPDATE
     return Relation.CONTRADICT
-
-
-def _decision(
-    relation: Relation, candidate: CandidateStatement, known: StoredStatement
-) -> Decision:
-    cause = _cause(relation, candidate, known)
-    done = Relation.CONTRADICT if cause is not None else relation
-    link, reason = _OUTCOMES[done]
-    return Decision(
-        target_id=known.id,
-        link=link,
-        reason=reason,
-        wanted=relation if cause is not None else None,
-        cause=cause,
-        cosine=known.cosine,
-        target_version=known.version,
-        certainty=1.0 if known.judged is None else known.certainty,
-    )
 
 
 def _cause(
@@ -321,7 +314,7 @@ def run_gates(
     *,
     content: str,
     type: MemoryType,
-    secrets: tuple[Finding, ...],
+    secrets: tuple[findings.Finding, ...],
     neighborhood: Neighborhood,
     thresholds: Thresholds,
 ) -> GateResult:

@@ -14,27 +14,21 @@ from django.db.models import Count, Q, QuerySet
 from accounts import tenancy
 from accounts.caller import Caller, principal
 from accounts.pages import Page, page_of
-from memory import sql_queries
+from memory import sql_queries, taxonomy
 from memory.entities.names import TYPE_CODES
 from memory.entities.queries import ABOUT
 from memory.intake.integrate import StoredStatement
 from memory.intake.models import ActionLog
 from memory.records.queries.views import countable
-from memory.taxonomy import (
-    Authority,
-    Governance,
-    MemoryKind,
-    MemoryType,
-    may_be_forgotten_by_agent,
-    type_row,
-)
 from teams import queries as places
 from teams import visibility
 
 LARGEST_PAGE: Final = 200
 FILE: Final = "intake/sql/neighbors.sql"
 SUBJECT_TYPES: Final = tuple(TYPE_CODES[type] for type in ABOUT)
-PASSING: Final = frozenset({MemoryKind.EPISODIC, MemoryKind.REFLECTIVE})  # of their time
+PASSING: Final = frozenset(
+    {taxonomy.MemoryKind.EPISODIC, taxonomy.MemoryKind.REFLECTIVE}
+)  # of their time
 Close = tuple[tuple[UUID, float], ...]
 OUTCOMES: Final = (
     "added", "confirmed", "known", "updated", "superseded", "contradicted", "extended", "refused",
@@ -85,7 +79,18 @@ def page(
         rows = _seen(caller, project).filter(
             **{name: value for name, value in asked.items() if value is not None}
         )
-        found = _views(caller, rows.order_by("-id")[: size + 1])
+        columns = ActionView.__dataclass_fields__
+        views = [ActionView(**row) for row in rows.order_by("-id")[: size + 1].values(*columns)]
+        named = {id for one in views for id in (one.memory_id, one.other_id) if id is not None}
+        seen = set(countable(caller=caller).filter(pk__in=named).values_list("id", flat=True))
+    found = tuple(  # without memories that are gone or that the caller sees no more
+        replace(
+            one,
+            memory_id=one.memory_id if one.memory_id in seen else None,
+            other_id=one.other_id if one.other_id in seen else None,
+        )
+        for one in views
+    )
     return page_of(found=found, limit=size, place=lambda last: last.id)
 
 
@@ -107,21 +112,6 @@ def _seen(caller: Caller, project: str | None) -> QuerySet[ActionLog]:
     if project is None:
         return rows
     return rows.filter(project_id=places.find_project(caller=caller, ref=project).id)
-
-
-def _views(caller: Caller, rows: QuerySet[ActionLog]) -> tuple[ActionView, ...]:
-    """Turn rows into views, without memories that are gone or that the caller sees no more."""
-    found = [ActionView(**row) for row in rows.values(*ActionView.__dataclass_fields__)]
-    named = {id for row in found for id in (row.memory_id, row.other_id) if id is not None}
-    seen = set(countable(caller=caller).filter(pk__in=named).values_list("id", flat=True))
-    return tuple(
-        replace(
-            row,
-            memory_id=row.memory_id if row.memory_id in seen else None,
-            other_id=row.other_id if row.other_id in seen else None,
-        )
-        for row in found
-    )
 
 
 class Spot(NamedTuple):
@@ -170,15 +160,17 @@ def stored_statements(*, cosines: dict[UUID, float]) -> tuple[StoredStatement, .
         StoredStatement(
             id=id,
             content=content,
-            authority=Authority(authority),
+            authority=taxonomy.Authority(authority),
             subjects=subjects(
                 topic_id=topic_id, names=tuple(names or ()), files=tuple(files), tags=tuple(tags)
             ),
             cosine=cosines[id],
             since=valid_from,
             is_protected=pinned
-            or not may_be_forgotten_by_agent(governance=Governance(governance), tags=tuple(tags)),
-            is_passing=is_passing(type=MemoryType(type)),
+            or not taxonomy.may_be_forgotten_by_agent(
+                governance=taxonomy.Governance(governance), tags=tuple(tags)
+            ),
+            is_passing=is_passing(type=taxonomy.MemoryType(type)),
             is_doubtful=is_doubtful,
             audience=audience,
             version=version,
@@ -190,9 +182,9 @@ def stored_statements(*, cosines: dict[UUID, float]) -> tuple[StoredStatement, .
     )  # fmt: skip
 
 
-def is_passing(*, type: MemoryType) -> bool:
+def is_passing(*, type: taxonomy.MemoryType) -> bool:
     """Say whether memories of a type tell of their time, so that the next contradicts none."""
-    return type_row(type=type).kind in PASSING
+    return taxonomy.type_row(type=type).kind in PASSING
 
 
 def subjects(

@@ -148,7 +148,10 @@ def join(*, seen: Mapping[str, Seen]) -> tuple[Sighting, ...]:
 def _add(joined: list[Sighting], one: Sighting) -> None:
     """Add a sighting to those of other agents, to the same one if there is any."""
     for place, known in enumerate(joined):
-        if _is_same(known, one):
+        if known.kind is one.kind and (
+            known.key == one.key
+            or assertions.jaccard(left=_words(known), right=_words(one)) > ALIKE_ABOVE
+        ):
             joined[place] = replace(
                 known,
                 evidence=(*known.evidence, *one.evidence)[-EVIDENCE_MOST:],
@@ -158,13 +161,6 @@ def _add(joined: list[Sighting], one: Sighting) -> None:
             )
             return
     joined.append(one)
-
-
-def _is_same(known: Sighting, one: Sighting) -> bool:
-    if known.kind is not one.kind:
-        return False
-    alike = assertions.jaccard(left=_words(known), right=_words(one))
-    return known.key == one.key or alike > ALIKE_ABOVE
 
 
 def _words(sighting: Sighting) -> frozenset[str]:
@@ -189,13 +185,36 @@ def rows_of_session(*, scratchpad: Scratchpad, task_type: str) -> tuple[Row, ...
 
     pairs = filter(is_clean, file_signals.find_co_access(scratchpad=scratchpad))
     errors = filter(is_clean, find(kind=SignalKind.ERROR_RETRY, scratchpad=scratchpad))
-    edges = [_edge(one, task_type) for one in pairs]
+    edges = [
+        EdgeRow(
+            first=min(one.files),
+            second=max(one.files),
+            sessions=1,
+            meetings=one.times,
+            forward=int(one.files[0] < one.files[1]),
+            timed=int(one.details["timed"]),
+            apart_ms=int(one.details["apart_ms"]),
+            by_task={task_type: 1} if task_type else {},
+        )
+        for one in pairs
+    ]
     tied = sorted({counters.modules_of(edge=edge) for edge in edges})
     files = tuple(_files(scratchpad))
     return (
         *files,
         *edges,
-        *map(_error, errors),
+        *(
+            ErrorRow(
+                fingerprint=one.key,
+                message=one.details["message"],
+                what=one.details["what"],
+                sessions=1,
+                occurrences=one.times,
+                resolved=int(bool(one.details["how"])),
+                hows={one.details["how"]: 1} if one.details["how"] else {},
+            )
+            for one in errors
+        ),
         *_modules(scratchpad, files),
         *(PairRow(first=one, second=other, sessions=1) for one, other in tied if one != other),
     )
@@ -224,33 +243,6 @@ def _files(scratchpad: Scratchpad) -> Iterator[FileRow]:
                 tokens=use.tokens,
                 sized=int(use.tokens > 0),
             )
-
-
-def _edge(pair: Sighting, task_type: str) -> EdgeRow:
-    begins, follows = pair.files
-    return EdgeRow(
-        first=min(begins, follows),
-        second=max(begins, follows),
-        sessions=1,
-        meetings=pair.times,
-        forward=int(begins < follows),
-        timed=int(pair.details["timed"]),
-        apart_ms=int(pair.details["apart_ms"]),
-        by_task={task_type: 1} if task_type else {},
-    )
-
-
-def _error(one: Sighting) -> ErrorRow:
-    named = one.details
-    return ErrorRow(
-        fingerprint=one.key,
-        message=named["message"],
-        what=named["what"],
-        sessions=1,
-        occurrences=one.times,
-        resolved=int(bool(named["how"])),
-        hows={named["how"]: 1} if named["how"] else {},
-    )
 
 
 def _modules(scratchpad: Scratchpad, files: tuple[FileRow, ...]) -> Iterator[ModuleRow]:

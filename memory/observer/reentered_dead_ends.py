@@ -16,11 +16,9 @@ from itertools import islice
 from typing import Final
 
 from memory.observer import detections
-from memory.observer.detections import SignalEvidence
 from memory.records import statement_clauses
 from memory.sessions import tools
 from memory.sessions.scratchpad import Deed, Scratchpad, each_file, in_order
-from memory.sessions.tools import Act
 from memory.sessions.turns import Remark, RemarkKind
 
 # Approaches that failed, as an agent says so, with what it had tried and what it did then.
@@ -30,7 +28,7 @@ from memory.sessions.turns import Remark, RemarkKind
 
 CALLS_APART: Final = 10  # looked at before and after; default, not measured
 MOST: Final = 10  # of a session, the last ones; default, not measured
-_TRIES: Final = frozenset({Act.EDIT, Act.RUN, Act.TEST})
+_TRIES: Final = frozenset({tools.Act.EDIT, tools.Act.RUN, tools.Act.TEST})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +40,7 @@ class DeadEnd:
     alternative: str
     task: str
     files: tuple[str, ...]
-    evidence: tuple[SignalEvidence, ...]
+    evidence: tuple[detections.SignalEvidence, ...]
 
 
 def find_dead_ends(*, scratchpad: Scratchpad) -> tuple[DeadEnd, ...]:
@@ -65,8 +63,8 @@ def _dead_end(remark: Remark, deeds: tuple[Deed, ...], task: str) -> DeadEnd | N
         return None
     failed = next((deed for deed in reversed(tried) if deed.is_error), tried[-1])
     instead = next(iter(done), None)
-    said = SignalEvidence(sequence=remark.sequence, step=remark.step)
-    changed = each_file(deeds=(deed for deed in tried if deed.act is Act.EDIT))
+    said = detections.SignalEvidence(sequence=remark.sequence, step=remark.step)
+    changed = each_file(deeds=(deed for deed in tried if deed.act is tools.Act.EDIT))
     files = tuple(dict.fromkeys(deed.target for deed in changed))
     return DeadEnd(
         approach=_in_words(failed),
@@ -88,7 +86,7 @@ def _calls_around(remark: Remark, deeds: tuple[Deed, ...]) -> tuple[list[Deed], 
 
 
 def _in_words(deed: Deed) -> str:
-    return f"changing {deed.target}" if deed.act is Act.EDIT else f"running `{deed.target}`"
+    return f"changing {deed.target}" if deed.act is tools.Act.EDIT else f"running `{deed.target}`"
 
 
 # Defaults, not measured.
@@ -150,14 +148,24 @@ def _command_or_stems(end: KnownEnd) -> tuple[str, frozenset[str]]:
 def find(*, scratchpad: Scratchpad, said: Texts, known: Iterable[KnownEnd]) -> tuple[Reentry, ...]:
     """Find the dead ends that a session entered, in the order of their memories' ids."""
     deeds = in_order(scratchpad=scratchpad)
-    runs, signs = _first_runs(deeds), tuple(_signs(scratchpad, deeds, said))
+    signs = tuple(_signs(scratchpad, deeds, said))
+    runs: dict[str, int] = {}  # the first of each that says which command it is; no tests
+    for deed in deeds:
+        command = _plain(deed.target) if deed.act is tools.Act.RUN else ""
+        if len(command.split()) >= COMMAND_LEAST:
+            runs[command] = min(deed.sequence, runs.get(command, deed.sequence))
     found: list[Reentry] = []
     for end in sorted(known, key=lambda each: each.id):
         command, stems = _command_or_stems(end)
         why = statement_clauses.stems(text=end.content)
         own = [(runs[command], How.RAN)] if command in runs else []
         for at, how, other in signs:
-            if _is_same_end(why, other) if how is How.GAVE_UP else _is_way(stems, other):
+            shared, least = len(stems & other), statement_clauses.COVERAGE * len(stems)
+            least = max(WORDS_LEAST, least)
+            if how is How.GAVE_UP:
+                shared, least = len(why & other), SAME_WHY * min(len(why), len(other))
+                least = max(WHY_LEAST, least)
+            if shared >= least:
                 own.append((at, how))
         if own:
             sequence, how = min(own)
@@ -178,19 +186,6 @@ def _signs(
         yield end.evidence[-1].sequence, How.GAVE_UP, stems
 
 
-def _first_runs(deeds: tuple[Deed, ...]) -> dict[str, int]:
-    """Return the first run of each command that says which one it is, taken apart once.
-
-    Tests are run by everybody and are none.
-    """
-    runs: dict[str, int] = {}
-    for deed in deeds:
-        command = _plain(deed.target) if deed.act is Act.RUN else ""
-        if len(command.split()) >= COMMAND_LEAST:
-            runs[command] = min(deed.sequence, runs.get(command, deed.sequence))
-    return runs
-
-
 def _intentions(deeds: tuple[Deed, ...], said: Texts) -> Iterator[tuple[int, frozenset[str]]]:
     """Yield where an agent said what it would do, if one of its next calls tried something."""
     sequences = tuple(sorted(deed.sequence for deed in deeds))
@@ -207,16 +202,6 @@ def _intentions(deeds: tuple[Deed, ...], said: Texts) -> Iterator[tuple[int, fro
 
 def _affirmed(text: str) -> frozenset[str]:
     return statement_clauses.stems(text=statement_clauses.read(text=text).affirmed)
-
-
-def _is_way(stems: frozenset[str], other: frozenset[str]) -> bool:
-    shared = len(stems & other)
-    return shared >= WORDS_LEAST and shared >= statement_clauses.COVERAGE * len(stems)
-
-
-def _is_same_end(why: frozenset[str], other: frozenset[str]) -> bool:
-    shared = len(why & other)
-    return shared >= WHY_LEAST and shared >= SAME_WHY * min(len(why), len(other))
 
 
 def _plain(command: str) -> str:

@@ -129,14 +129,7 @@ def record(
     fields: tuple[str, ...] = (),
 ) -> None:
     """Append to the audit log what one call did, whatever it took to do it. In a unit."""
-    audit.append(
-        act=act,
-        object_type="memory",
-        object_id=str(memory_id),
-        caller=caller,
-        details=details,
-        fields=fields,
-    )
+    audit.append(act, "memory", str(memory_id), caller=caller, details=details, fields=fields)
 
 
 def record_bulk(*, caller: Caller, act: str, memory_ids: Mapping[str, tuple[UUID, ...]]) -> None:
@@ -147,11 +140,7 @@ def record_bulk(*, caller: Caller, act: str, memory_ids: Mapping[str, tuple[UUID
     by_verb = {verb: [str(one) for one in ids] for verb, ids in memory_ids.items() if ids}
     listed = [one for ids in by_verb.values() for one in ids]
     audit.append(
-        act=act,
-        object_type="memory",
-        object_id=listed[0],
-        caller=caller,
-        details={"memories": len(listed), **by_verb},
+        act, "memory", listed[0], caller=caller, details={"memories": len(listed), **by_verb}
     )
 
 

@@ -21,7 +21,6 @@ from accounts.errors import wrong_field
 from memory.entities import queries as entities
 from memory.index.actions import embedding
 from memory.records.queries import views as memory_views
-from memory.records.queries.views import GraphPart, MemoryView
 from memory.search import pool as pools
 from memory.search import presentation, queries, query, ranking, refinement
 from memory.search import request as search_request
@@ -48,7 +47,7 @@ class Hit:
     `contradictions` are the other sides of what it contradicts: no side is given alone.
     """
 
-    memory: MemoryView
+    memory: memory_views.MemoryView
     relevance: float
     explain: Mapping[str, Any]
     contradictions: tuple[memory_views.Contradiction, ...] = ()
@@ -72,7 +71,7 @@ class SearchAnswer:
     funnel: presentation.Funnel
     made_up: str = ""
     topic: NearTopic | None = None
-    graph: GraphPart | None = None
+    graph: memory_views.GraphPart | None = None
 
 
 class _Watch:
@@ -123,7 +122,7 @@ class _Ordered:
 
     pool: pools.Pool
     standings: tuple[ranking.Standing, ...]
-    graph: GraphPart | None
+    graph: memory_views.GraphPart | None
     degraded: tuple[str, ...] = ()
     made_up: str = ""
     hits: tuple[Hit, ...] | None = None

@@ -24,13 +24,11 @@ from memory.entities import queries as entities
 from memory.entities.queries import Merge, Thing
 from memory.entities.rules import EntityType
 from memory.records.queries import views as memory_views
-from memory.records.queries.views import MemoryView
 from memory.search import queries, request
 from memory.text import globs
 from memory.text.text import check_text
 from teams import visibility
 from teams.permissions import Act, require
-from teams.visibility import Sight
 
 # Defaults, not measured:
 MOST_QUOTES: Final = 3  # sentences of a summary
@@ -50,7 +48,7 @@ class Quote:
     """A sentence of a memory that says something of a thing."""
 
     text: str
-    memory: MemoryView
+    memory: memory_views.MemoryView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +66,7 @@ class Profile:
     neighbors: tuple[Thing, ...] = ()
     merges: tuple[Merge, ...] = ()
     quotes: tuple[Quote, ...] = ()
-    memories: tuple[MemoryView, ...] = ()
+    memories: tuple[memory_views.MemoryView, ...] = ()
     sides: memory_views.Sides = field(default_factory=dict)
     is_only_read: bool = False
     took_ms: float = 0.0
@@ -163,7 +161,7 @@ def about(
 
 
 def _find_thing(
-    name: str, type: str | None, question: queries.Question, sight: Sight
+    name: str, type: str | None, question: queries.Question, sight: visibility.Sight
 ) -> Thing | None:
     """Return the thing of a name in any spelling, the most often named one of several."""
     found = entities.find_things(
@@ -176,7 +174,7 @@ def _find_thing(
     return found[0] if found else None
 
 
-def _quotes(thing: Thing, memories: tuple[MemoryView, ...]) -> tuple[Quote, ...]:
+def _quotes(thing: Thing, memories: tuple[memory_views.MemoryView, ...]) -> tuple[Quote, ...]:
     """Return what the most important memories say of a thing: the first sentence that names it."""
     spelled = tuple(text.casefold() for text in (thing.name, *thing.spellings))
     found = []
@@ -239,7 +237,7 @@ def suggest_names(
 
 
 def _compare_company(
-    thing: Thing, others: list[Thing], projects: Collection[UUID] | None, sight: Sight
+    thing: Thing, others: list[Thing], projects: Collection[UUID] | None, sight: visibility.Sight
 ) -> list[Suggestion]:
     """Compare what is named beside things, of those that would be one if that were the same."""
 

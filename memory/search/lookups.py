@@ -28,7 +28,6 @@ from accounts.errors import InvalidInput, wrong_field
 from accounts.messages import message
 from memory.records.queries import memories
 from memory.records.queries import views as memory_views
-from memory.records.queries.views import MemoryView, Sides, views_of
 from memory.search import queries, query
 from memory.search import relevance as relevances
 from memory.search import request as search_request
@@ -77,8 +76,8 @@ class Lookup(Generic[Value]):
     `next_place`: when the last one of a page happened and its id, where more follow.
     """
 
-    items: tuple[tuple[MemoryView, Value], ...]
-    sides: Sides
+    items: tuple[tuple[memory_views.MemoryView, Value], ...]
+    sides: memory_views.Sides
     took_ms: float = 0.0
     degraded: tuple[str, ...] = ()
     next_place: tuple[datetime, UUID] | None = None
@@ -212,7 +211,7 @@ def timeline(
             sight=sight,
         )
         page = found[:limit]
-        views = views_of(memory_ids=tuple(id for id, _ in page), sight=sight, now=now)
+        views = memory_views.views_of(memory_ids=tuple(id for id, _ in page), sight=sight, now=now)
         sides = memory_views.sides_of(views=views.values(), sight=sight)
     return Lookup(
         items=tuple((views[id], at) for id, at in page if id in views),
@@ -316,7 +315,7 @@ def _longer(runs: list[str], kind: str | None, sign: str) -> list[str]:
 
 def answer_by_words(
     *, caller: Caller, project: UUID | None, question: str, now: datetime
-) -> tuple[dict[UUID, MemoryView], dict[UUID, float]]:
+) -> tuple[dict[UUID, memory_views.MemoryView], dict[UUID, float]]:
     """Find what answers a question that nobody asked aloud, and how relevant each is. In a unit.
 
     Between two steps of an agent there is no time for a search, and most often nothing to say: one
@@ -354,5 +353,5 @@ def answer_by_words(
         )
         best = judged({id: one.missing for id, one in known.items()})
     first = tuple(best)[:FOUND_MOST]
-    views = views_of(memory_ids=first, sight=sight, now=now) if first else {}
+    views = memory_views.views_of(memory_ids=first, sight=sight, now=now) if first else {}
     return views, {one: best[one] for one in views}

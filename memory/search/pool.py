@@ -28,13 +28,11 @@ from memory.records.queries.views import GraphPart
 from memory.search import fusion, queries, ranking, relevance
 from memory.search.fusion import FusedCandidate, Method, Path, Turns
 from memory.search.query import Query, QueryKind
-from memory.search.ranking import Evidence, Standing, Task
 from memory.search.refinement import ASKED
 from memory.search.request import SearchRequest, is_narrowed, question_of, scope_of
 from memory.taxonomy import MemoryType
 from memory.topics import queries as topics_queries
 from teams import visibility
-from teams.visibility import Sight
 
 FIRST: Final = 8  # ranks in which the graph may change something
 LIMITS: Final = {  # of the paths but the graph's, in a question
@@ -63,7 +61,7 @@ class Pool:
 
     asked: Query
     found: tuple[FusedCandidate, ...]
-    known: Mapping[UUID, Evidence]
+    known: Mapping[UUID, ranking.Evidence]
     calibration: relevance.Calibration
     threshold: float
     turns: Turns = field(default_factory=dict)
@@ -140,9 +138,9 @@ def _read_known(
     request: SearchRequest,
     asked: Query,
     found: tuple[FusedCandidate, ...],
-    sight: Sight,
+    sight: visibility.Sight,
     now: datetime,
-) -> tuple[dict[UUID, Evidence], Turns]:
+) -> tuple[dict[UUID, ranking.Evidence], Turns]:
     """Return the evidence of what was found and of what stands beside its episodes, and those.
 
     A request with filters gets no neighbors, for which its filters were not asked.
@@ -191,13 +189,13 @@ def join(*, first: Pool, second: Pool) -> Pool:
     )
 
 
-def task_of(*, pool: Pool, request: SearchRequest, kind: QueryKind | None = None) -> Task:
+def task_of(*, pool: Pool, request: SearchRequest, kind: QueryKind | None = None) -> ranking.Task:
     """Return how a request wants its candidates ranked, as a question of the pool's kind."""
     kind = kind or pool.kind
     profile = ranking.profile_of(name=request.profile)
     phase = phases.Phase(request.phase) if request.phase else None
     in_words = kind is QueryKind.SEMANTIC and profile.method is Method.MINMAX
-    return Task(
+    return ranking.Task(
         profile=profile,
         weights={**fusion.WEIGHTS[kind], **profile.paths},
         shares=fusion.SHARES if in_words else {},
@@ -212,15 +210,15 @@ def candidates_of(*, pool: Pool) -> tuple[FusedCandidate, ...]:
     return fusion.with_sessions(candidates=pool.found, turns=pool.turns)
 
 
-def rank(*, pool: Pool, request: SearchRequest) -> tuple[Standing, ...]:
+def rank(*, pool: Pool, request: SearchRequest) -> tuple[ranking.Standing, ...]:
     """Return the candidates in the order of the request's profile, best first."""
     task = task_of(pool=pool, request=request)
     return ranking.rank(candidates=candidates_of(pool=pool), evidence=pool.known, task=task)
 
 
 def judge(
-    *, pool: Pool, standings: tuple[Standing, ...], anyway: bool = False
-) -> tuple[tuple[Standing, relevance.Relevance], ...]:
+    *, pool: Pool, standings: tuple[ranking.Standing, ...], anyway: bool = False
+) -> tuple[tuple[ranking.Standing, relevance.Relevance], ...]:
     """Return those that are relevant enough, or all, with their relevance, in order."""
     judged = relevance.judge(
         observed=_observed(pool), calibration=pool.calibration, wording=pool.asked.wording
@@ -230,7 +228,7 @@ def judge(
 
 
 def graph_part_of(
-    *, pool: Pool, request: SearchRequest, standings: tuple[Standing, ...]
+    *, pool: Pool, request: SearchRequest, standings: tuple[ranking.Standing, ...]
 ) -> GraphPart | None:
     """Return what the graph did to a ranking; None where it was not for one project."""
     if pool.project_id is None:

@@ -14,24 +14,14 @@ from uuid import UUID
 import orjson
 from psycopg.types.json import Jsonb
 
-from memory import sql_queries
+from memory import sql_queries, taxonomy
 from memory.entities import queries as entities
-from memory.entities.queries import Thing
 from memory.index import queries as index_queries
 from memory.index.actions.embedding import Embedded
 from memory.records.formulas import effective_confidence
 from memory.search import ranking
 from memory.search.fusion import FusedCandidate, Item, Path, Turns
 from memory.search.query import Query
-from memory.taxonomy import (
-    CODE_TAG,
-    PROTECTED_TAGS,
-    Governance,
-    MemoryType,
-    Source,
-    Verification,
-    activation_floor,
-)
 from memory.text import globs as text_globs
 from teams import visibility
 from teams.visibility import Sight, parameters
@@ -118,22 +108,22 @@ def read_evidence(
 
 def _evidence(row: Mapping[str, Any]) -> ranking.Evidence:
     idle_days = max(0.0, row["idle_days"])
-    is_protected = row["pinned"] or not PROTECTED_TAGS.isdisjoint(row["tags"])
-    item = Item.CODE if CODE_TAG in row["tags"] else Item.PROSE
+    is_protected = row["pinned"] or not taxonomy.PROTECTED_TAGS.isdisjoint(row["tags"])
+    item = Item.CODE if taxonomy.CODE_TAG in row["tags"] else Item.PROSE
     return ranking.Evidence(
         memory_id=row["id"],
-        type=MemoryType(row["type"]),
-        source=Source(row["source"]),
+        type=taxonomy.MemoryType(row["type"]),
+        source=taxonomy.Source(row["source"]),
         files=tuple(row["files"]),
         age_days=max(0.0, row["age_days"]),
         idle_days=idle_days,
         accesses=row["accesses"] or 0,
-        activation_floor=activation_floor(
-            governance=Governance(row["governance"]), protected_or_pinned=is_protected
+        activation_floor=taxonomy.activation_floor(
+            governance=taxonomy.Governance(row["governance"]), protected_or_pinned=is_protected
         ),
         confidence=effective_confidence(
             confidence=row["confidence"],
-            verification=Verification(row["verification"]),
+            verification=taxonomy.Verification(row["verification"]),
             half_life_days=row["half_life_days"],
             pinned=row["pinned"],
             is_tainted=row["tainted"],
@@ -142,7 +132,7 @@ def _evidence(row: Mapping[str, Any]) -> ranking.Evidence:
         missing=row["missing"] or 0.0,
         text=row["text"],
         things=frozenset(row["things"]),
-        item=Item.DIALOGUE if row["type"] == MemoryType.EPISODE else item,
+        item=Item.DIALOGUE if row["type"] == taxonomy.MemoryType.EPISODE else item,
     )
 
 
@@ -245,7 +235,7 @@ def find_about_files(
 
 
 def list_of_thing(
-    *, thing: Thing, question: Question, limit: int, sight: Sight
+    *, thing: entities.Thing, question: Question, limit: int, sight: Sight
 ) -> tuple[UUID, ...]:
     """Return the memories that name a thing, the most important first. In a unit."""
     types, keys = entities.columns(names=thing.names)

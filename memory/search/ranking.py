@@ -20,7 +20,6 @@ from uuid import UUID
 from memory.records import formulas
 from memory.records.formulas import Factor, total
 from memory.search import fusion
-from memory.search.fusion import Boost, Fused, FusedCandidate, Item, Method, Path, Shares
 from memory.taxonomy import MemoryType, Source, source_row
 
 NEIGHBORHOOD: Final = "neighborhood"  # the name of the boost among the parts
@@ -56,7 +55,7 @@ class RankingProfile:
 
     name: str
     terms: Mapping[Term, float]
-    method: Method = Method.MINMAX
+    method: fusion.Method = fusion.Method.MINMAX
     multipliers: frozenset[Multiplier] = frozenset({Multiplier.PHASE})  # 1 without a phase
     paths: Mapping[str, float] = field(default_factory=dict)
 
@@ -66,9 +65,9 @@ PROFILES: Final[Mapping[str, RankingProfile]] = {
     for profile in (
         RankingProfile(name="plain", terms={Term.FUSION: 1.0}),
         RankingProfile(  # plain, and what is in a topic of the first hits
-            name="topical", terms={Term.FUSION: 1.0}, paths={Path.COMMUNITIES: TOPICAL}
+            name="topical", terms={Term.FUSION: 1.0}, paths={fusion.Path.COMMUNITIES: TOPICAL}
         ),
-        RankingProfile(name="rrf", terms={Term.FUSION: 1.0}, method=Method.RECIPROCAL_RANK),
+        RankingProfile(name="rrf", terms={Term.FUSION: 1.0}, method=fusion.Method.RECIPROCAL_RANK),
         RankingProfile(
             name="coding",  # of closeness's 0.60 the fusion has 0.40, for it counts words
             terms={Term.FUSION: 0.40, Term.COSINE: 0.20, Term.RECENCY: 0.25, Term.USE: 0.15},
@@ -109,7 +108,7 @@ class Evidence:
     missing: float = 0.0
     text: str = ""
     things: frozenset[str] = frozenset()
-    item: Item = Item.PROSE
+    item: fusion.Item = fusion.Item.PROSE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +120,7 @@ class Task:
 
     profile: RankingProfile
     weights: Mapping[str, float]
-    shares: Shares = field(default_factory=dict)
+    shares: fusion.Shares = field(default_factory=dict)
     types: Mapping[MemoryType, float] = field(default_factory=dict)
 
 
@@ -143,14 +142,14 @@ class Standing:
     score: float
     factors: tuple[Factor, ...]
     multipliers: tuple[Factor, ...]
-    fused: Fused
-    boost: Boost | None = None
+    fused: fusion.Fused
+    boost: fusion.Boost | None = None
     moved: Moved | None = None
 
 
 def rank(
     *,
-    candidates: tuple[FusedCandidate, ...],
+    candidates: tuple[fusion.FusedCandidate, ...],
     evidence: Mapping[UUID, Evidence],
     task: Task,
     is_boosted: bool = True,
@@ -164,7 +163,7 @@ def rank(
     )
     files = {id: item.files for id, item in evidence.items()} if is_boosted else {}
     boosts = fusion.boosts(fused=fused, files=files)
-    cosines = {item.memory_id: item.scores.get(Path.DENSE) for item in candidates}
+    cosines = {item.memory_id: item.scores.get(fusion.Path.DENSE) for item in candidates}
     standings = []
     for one in fused:
         if one.memory_id not in evidence:
@@ -206,10 +205,15 @@ def weigh(
     negative cosine counts 0.
     """
     profile = task.profile
+    values = {
+        Multiplier.PHASE: task.types.get(evidence.type, 1.0),
+        Multiplier.TRUST: source_row(source=evidence.source).trust_multiplier,
+        Multiplier.BELIEF: evidence.confidence,
+    }
     multipliers = tuple(
-        Factor(name=multiplier.value, value=_multiplier(multiplier, evidence, task))
-        for multiplier in Multiplier
-        if multiplier in profile.multipliers
+        Factor(name=one.value, value=value)
+        for one, value in values.items()
+        if one in profile.multipliers
     )
     whole = math.prod([factor.value for factor in multipliers])
     factors = [
@@ -218,14 +222,6 @@ def weigh(
         if term is not Term.FUSION
     ]
     return profile.terms.get(Term.FUSION, 0.0) * whole, factors, multipliers
-
-
-def _multiplier(multiplier: Multiplier, evidence: Evidence, task: Task) -> float:
-    if multiplier is Multiplier.PHASE:
-        return task.types.get(evidence.type, 1.0)
-    if multiplier is Multiplier.TRUST:
-        return source_row(source=evidence.source).trust_multiplier
-    return evidence.confidence
 
 
 def _term(term: Term, evidence: Evidence, cosine: float | None) -> float:

@@ -14,17 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from memory.sessions import tools
-from memory.sessions.events import (
-    COMMAND_MOST,
-    NO_ARGUMENTS,
-    TARGET_MOST,
-    TEXT_MOST,
-    Arguments,
-    Event,
-    EventKind,
-    Outcome,
-)
+from memory.sessions import events, tools
 from memory.text.text import read_tables
 
 SEQUENCE_MOST: Final = 2**31 - 1  # what a column of positive integers holds
@@ -34,15 +24,15 @@ FILES_MOST: Final = 200  # of a commit or a report
 SECONDS_MOST: Final = 10**10  # since 1970: to the year 2286
 TOOK_MOST_MS: Final = 86_400_000  # a day
 NAME_MOST: Final = 120  # characters of a tool or an agent
-_TAIL: Final = TEXT_MOST // 4
+_TAIL: Final = events.TEXT_MOST // 4
 _MARK: Final = "\n[… {} characters left out …]\n"
 _HASH: Final = re.compile(r"[0-9a-f]{7,64}")
 _MARKED: Final = re.compile(r"\n\[… (\d{1,12}) characters left out …\]\n")
-_HEAD: Final = TEXT_MOST - _TAIL - len(_MARK) - 16  # so that the count has room
+_HEAD: Final = events.TEXT_MOST - _TAIL - len(_MARK) - 16  # so that the count has room
 _TABLES: Final = read_tables(file=Path(__file__).with_name("words") / "events.toml")
 _ARGUMENTS: Final = {part: tuple(names.split()) for part, names in _TABLES["arguments"].items()}
 _OUTCOMES: Final = {
-    word: Outcome(outcome)
+    word: events.Outcome(outcome)
     for outcome, words in _TABLES["outcomes"].items()
     for word in words.split()
 }
@@ -88,7 +78,7 @@ def full_length(*, text: str) -> int:
     return len(text) if marked is None else len(text) + int(marked.group(1))
 
 
-def read(*, row: object, position: int = 0) -> Event | Refused:
+def read(*, row: object, position: int = 0) -> events.Event | Refused:
     """Read one JSON row as an event, or say why it is none."""
     try:
         if not isinstance(row, Mapping):
@@ -99,10 +89,10 @@ def read(*, row: object, position: int = 0) -> Event | Refused:
         return Refused(position=position, field=field, reason=reason)
 
 
-def _event(row: Mapping[str, object]) -> Event:
+def _event(row: Mapping[str, object]) -> events.Event:
     sequence = _whole_number(row, "sequence", Reason.BAD_SEQUENCE, least=1, most=SEQUENCE_MOST)
     kind, name = _kind_and_name(row)
-    is_call = kind is EventKind.TOOL_CALL
+    is_call = kind is events.EventKind.TOOL_CALL
     given = row.get("args", row.get("arguments"))
     given = given if isinstance(given, Mapping) else {}
     text = _text(row.get("text"))
@@ -111,7 +101,7 @@ def _event(row: Mapping[str, object]) -> Event:
         text = _text(content)  # what the agent itself puts down; of other calls no text is kept
     exit_code, files = row.get("exit_code"), row.get("files")
     commit = _short(row.get("commit")).lower()
-    return Event(
+    return events.Event(
         sequence=sequence,
         kind=kind,
         step=_whole_number(row, "step", Reason.BAD_STEP),
@@ -124,7 +114,7 @@ def _event(row: Mapping[str, object]) -> Event:
         is_error=row.get("is_error") is True or (isinstance(exit_code, int) and exit_code != 0),
         tokens=_whole_number(row, "tokens", Reason.BAD_COUNT),
         steps=_whole_number(row, "steps", Reason.BAD_COUNT),
-        outcome=_OUTCOMES.get(_short(row.get("outcome")).lower(), Outcome.UNKNOWN),
+        outcome=_OUTCOMES.get(_short(row.get("outcome")).lower(), events.Outcome.UNKNOWN),
         files=tuple(
             filter(None, map(_target, files[:FILES_MOST] if isinstance(files, list) else ()))
         ),
@@ -133,30 +123,30 @@ def _event(row: Mapping[str, object]) -> Event:
     )
 
 
-def _kind_and_name(row: Mapping[str, object]) -> tuple[EventKind, str]:
+def _kind_and_name(row: Mapping[str, object]) -> tuple[events.EventKind, str]:
     """Return the kind of an event and what it names; an unknown kind is the name itself."""
     said, name = _short(row.get("kind", row.get("type"))), _short(row.get("name"))[:NAME_MOST]
     if not said:
         raise _Invalid("kind", Reason.NO_KIND)
     try:
-        kind = EventKind(said)
+        kind = events.EventKind(said)
     except ValueError:
-        return EventKind.UNKNOWN, said[:NAME_MOST]
-    if kind is EventKind.TOOL_CALL and not name:
+        return events.EventKind.UNKNOWN, said[:NAME_MOST]
+    if kind is events.EventKind.TOOL_CALL and not name:
         raise _Invalid("name", Reason.NO_TOOL_NAME)
     return kind, name
 
 
-def _arguments(given: Mapping[str, object]) -> Arguments:
+def _arguments(given: Mapping[str, object]) -> events.Arguments:
     if not given:
-        return NO_ARGUMENTS
+        return events.NO_ARGUMENTS
     line, command = _first(given, "line"), _first(given, "command")
     if isinstance(command, list):  # some tools give its words
         command = " ".join(word for word in command if isinstance(word, str))
     command = _short(command)
-    if len(command) > COMMAND_MOST:
-        command = f"{command[: COMMAND_MOST - _TAIL - 1]}\n{command[-_TAIL:]}"
-    return Arguments(
+    if len(command) > events.COMMAND_MOST:
+        command = f"{command[: events.COMMAND_MOST - _TAIL - 1]}\n{command[-_TAIL:]}"
+    return events.Arguments(
         path=_target(_first(given, "path")),
         pattern=_target(_first(given, "pattern")),
         command=command,
@@ -198,13 +188,13 @@ def _text(value: object) -> str:
         return ""
     if not isinstance(value, str):
         raise _Invalid("text", Reason.BAD_TEXT)
-    if len(value) > TEXT_MOST:
+    if len(value) > events.TEXT_MOST:
         value = f"{value[:_HEAD]}{_MARK.format(len(value) - _HEAD - _TAIL)}{value[-_TAIL:]}"
     return _storable(value)
 
 
 def _target(value: object) -> str:
-    return _short(value)[:TARGET_MOST]
+    return _short(value)[: events.TARGET_MOST]
 
 
 def _short(value: object) -> str:

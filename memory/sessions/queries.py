@@ -23,7 +23,6 @@ from accounts.caller import Caller
 from accounts.errors import Forbidden, NotFound, wrong_field
 from accounts.jobs import PermanentFailure
 from accounts.pages import Page, page_of
-from accounts.queries import Initiator
 from memory import sql_queries
 from memory.records.models import Memory
 from memory.records.queries import views
@@ -367,7 +366,7 @@ def opener_of(*, row: Session, now: datetime) -> Caller:
 
     Raises PermanentFailure when they are gone, may not write or do not see its project.
     """
-    beginner = Initiator(
+    beginner = queries.Initiator(
         user_id=row.opened_by,
         token_id=row.token_id,
         agent=row.agent,

@@ -19,7 +19,6 @@ from memory.sessions import event_parsing, file_paths, tools, turns
 from memory.sessions.events import Event, EventKind, Outcome
 from memory.sessions.scratchpad import Deed, Scratchpad, Setting, Taint, step_key, touched
 from memory.sessions.tools import Act
-from memory.sessions.turns import Speaker
 
 CHARACTERS_A_TOKEN: Final = 3  # four count code 8 % low (packing_tokens)
 FIRST_BLOCK: Final = 2**30  # where the numbers of subagents begin, the command line's
@@ -126,7 +125,14 @@ def _on_call(state: Scratchpad, event: Event) -> None:
     _note_taint(state, event, reading.taint)
     _note_written(state, event, reading)
     if reading.act in _FILES and reading.target:
-        _count_files(state, deed)
+        # of too many files those touched longest ago without an edit go
+        for path in (deed.target, *deed.also):
+            state.files[path] = touched(known=state.files.get(path), deed=deed)
+        while len(state.files) > FILES_MOST:
+            uses = (
+                (min(use.edits, 1), use.last_sequence, path) for path, use in state.files.items()
+            )
+            del state.files[min(uses)[2]]
     if reading.act is Act.RECORD:
         state.recorded = (*state.recorded, _shortened(state, event))[-RECORDED_MOST:]
     if len(state.deeds) > DEEDS_MOST:
@@ -150,15 +156,6 @@ def _note_taint(state: Scratchpad, event: Event, reason: str) -> None:
     sequence = state.sent if is_beside else event.sequence
     if reason and (state.taint is None or sequence < state.taint.sequence):
         state.taint = Taint(sequence=sequence, step=event.step, reason=reason)
-
-
-def _count_files(state: Scratchpad, deed: Deed) -> None:
-    """Count the files of a call; of too many those touched longest ago without an edit go."""
-    for path in (deed.target, *deed.also):
-        state.files[path] = touched(known=state.files.get(path), deed=deed)
-    while len(state.files) > FILES_MOST:
-        uses = ((min(use.edits, 1), use.last_sequence, path) for path, use in state.files.items())
-        del state.files[min(uses)[2]]
 
 
 def _let_go(state: Scratchpad) -> None:
@@ -246,7 +243,7 @@ def _on_prompt(state: Scratchpad, event: Event) -> None:
 def _add_remarks(state: Scratchpad, event: Event) -> None:
     is_prompt = event.kind is EventKind.PROMPT
     found = turns.find_remarks(
-        speaker=Speaker.USER if is_prompt else Speaker.ASSISTANT,
+        speaker=turns.Speaker.USER if is_prompt else turns.Speaker.ASSISTANT,
         sequence=event.sequence,
         step=event.step,
         text=event.text,
@@ -345,7 +342,19 @@ def fold(*, scratchpad: Scratchpad, events: Iterable[Event]) -> Scratchpad:
     """Return the state after some more events, in whatever order they came."""
     after = _copy(scratchpad)
     for event in events:
-        _take(after, event)
+        if event.sequence == after.through + 1:
+            _apply(after, event)
+        elif event.sequence <= after.through:
+            if any(first <= event.sequence <= last for first, last in after.gaps):
+                after.late += 1
+            else:
+                after.twice += 1
+        elif event.sequence in after.pending:
+            after.twice += 1
+        else:
+            after.pending[event.sequence] = event
+            if len(after.pending) > PENDING_MOST:
+                _pass_gap(after)
     return after
 
 
@@ -361,23 +370,6 @@ def rebuild(*, setting: Setting, events: Iterable[Event]) -> Scratchpad:
     """Return the settled state of all stored events, however they came."""
     ordered = sorted(events, key=lambda event: event.sequence)
     return settle(scratchpad=fold(scratchpad=Scratchpad(setting=setting), events=ordered))
-
-
-def _take(state: Scratchpad, event: Event) -> None:
-    """Apply an event when its turn has come, else keep it or count it."""
-    if event.sequence == state.through + 1:
-        _apply(state, event)
-    elif event.sequence <= state.through:
-        if any(first <= event.sequence <= last for first, last in state.gaps):
-            state.late += 1
-        else:
-            state.twice += 1
-    elif event.sequence in state.pending:
-        state.twice += 1
-    else:
-        state.pending[event.sequence] = event
-        if len(state.pending) > PENDING_MOST:
-            _pass_gap(state)
 
 
 def _pass_gap(state: Scratchpad) -> None:

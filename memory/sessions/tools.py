@@ -13,7 +13,6 @@ from typing import Final
 from memory.sessions import external_content, shell
 from memory.sessions.events import TARGET_MOST, Event
 from memory.sessions.external_content import Workspace
-from memory.sessions.shell import Command
 from memory.text.text import read_tables
 
 # Defaults, not measured.
@@ -218,10 +217,10 @@ def _of_command(command: str, place: Workspace) -> ToolReading:
     )
 
 
-def _telling_part(parts: tuple[Command, ...], place: Workspace) -> tuple[Act, str] | None:
+def _telling_part(parts: tuple[shell.Command, ...], place: Workspace) -> tuple[Act, str] | None:
     """Return what a chain searches for, or the one file that it shows; None for anything else."""
     telling = [one for one in parts if one.words and one.program not in _QUIET and not one.is_fed]
-    first = next(iter(telling), Command())
+    first = next(iter(telling), shell.Command())
     pattern = external_content.pattern_of(command=first)
     if pattern:
         return Act.GREP, " ".join(pattern.split())

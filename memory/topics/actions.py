@@ -15,7 +15,6 @@ from accounts.identifiers import new_id
 from memory.index import queries as index_queries
 from memory.index.actions import embedding
 from memory.topics import clustering, queries
-from memory.topics.queries import TopicScope
 
 JOB: Final = "memory.sort_topics"
 MOST: Final = 50_000  # memories of a place: a minute of CPU and 1 GB; the others join by nearness
@@ -52,7 +51,7 @@ def sort_topics(*, now: datetime, tell: Tell) -> Sorted:
     return Sorted(places=len(places), topics=kept, memories=inside)
 
 
-def _sort(place: TopicScope, now: datetime) -> tuple[clustering.Topic, ...]:
+def _sort(place: queries.TopicScope, now: datetime) -> tuple[clustering.Topic, ...]:
     with tenancy.unit():
         model_id = embedding.active_model()[0]
         rows = queries.subject_rows(place=place, model_id=model_id, most=MOST)
@@ -73,7 +72,7 @@ def _sort(place: TopicScope, now: datetime) -> tuple[clustering.Topic, ...]:
     return found
 
 
-def _let_others_join(place: TopicScope) -> None:
+def _let_others_join(place: queries.TopicScope) -> None:
     after = index_queries.FIRST
     while True:
         with tenancy.unit():

@@ -30,7 +30,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graph import algorithms
-from graph.algorithms import Edge, Graph
 from memory.text.text import read_words
 
 # What a topic is called: the words that tell its memories from those of other topics.
@@ -144,7 +143,7 @@ def sort(
     *,
     subjects: Sequence[Subject],
     vectors: Vectors,
-    links: Iterable[Edge],
+    links: Iterable[algorithms.Edge],
     before: Sequence[Before] = (),
 ) -> tuple[Topic, ...]:
     """Sort memories into topics, the largest first; those that belong to none are in none.
@@ -168,7 +167,7 @@ def sort(
     return tuple(topics)
 
 
-def shared(*, subjects: Sequence[Subject]) -> tuple[Edge, ...]:
+def shared(*, subjects: Sequence[Subject]) -> tuple[algorithms.Edge, ...]:
     """Return edges between memories that share a mark; those of a memory sum to its weight."""
     sharing: dict[str, list[int]] = {}
     weights: dict[str, float] = {}
@@ -184,13 +183,16 @@ def shared(*, subjects: Sequence[Subject]) -> tuple[Edge, ...]:
     )
 
 
-def near(*, vectors: Vectors) -> tuple[Edge, ...]:
+def near(*, vectors: Vectors) -> tuple[algorithms.Edge, ...]:
     """Return edges from each memory to those with the nearest vectors, at most six."""
     places = np.flatnonzero(np.any(vectors, axis=1))
     if len(places) < 2:
         return ()
     units = vectors[places].astype(np.float32)
-    usual = _usual(units)
+    # the mean cosine of two different memories: (|Σ u|² - n) / (n² - n), from 0 on
+    count = len(units)
+    together = float(np.square(units.sum(axis=0, dtype=np.float64)).sum())
+    usual = min(0.99, max(0.0, (together - count) / (count * (count - 1))))
     edges: dict[tuple[int, int], float] = {}
     for start in range(0, len(units), BLOCK):
         for row, column, cosine in _nearest(units, start):
@@ -224,7 +226,7 @@ def _pairs(places: list[int]) -> Iterable[tuple[int, int]]:
     return ((ring[at], ring[at + step]) for at in range(len(places)) for step in range(1, RING + 1))
 
 
-def _divided(graph: Graph, nodes: tuple[int, ...]) -> list[tuple[int, ...]]:
+def _divided(graph: algorithms.Graph, nodes: tuple[int, ...]) -> list[tuple[int, ...]]:
     """Return the communities of some nodes; large ones that have parts are divided further."""
     part = graph.among(nodes)
     found = algorithms.find(graph=part)
@@ -251,13 +253,6 @@ def _nearest(units: Vectors, start: int) -> Iterable[tuple[int, int, float]]:
             yield start + row, int(column), float(cosines[row, column])
 
 
-def _usual(units: Vectors) -> float:
-    """Return the mean cosine of two different memories: (|Σ u|² - n) / (n² - n), from 0 on."""
-    count = len(units)
-    together = float(np.square(units.sum(axis=0, dtype=np.float64)).sum())
-    return min(0.99, max(0.0, (together - count) / (count * (count - 1))))
-
-
 def _topic(
     subjects: list[Subject], keys: tuple[str, ...], vectors: Vectors, old: Before | None
 ) -> Topic:
@@ -265,7 +260,9 @@ def _topic(
     words = tuple(usual_spelling(key=key, memories=texts) for key in keys)
     members = frozenset(subject.memory_id for subject in subjects)
     keys, words = _still_told(old, texts, members) or (keys, words)
-    center = _center(vectors)
+    whole = vectors.sum(axis=0, dtype=np.float64)
+    length = float(np.linalg.norm(whole))
+    center = None if length == 0 else (whole / length).astype(np.float32)
     closenesses = _closenesses(vectors, center)
     return Topic(
         id=None if old is None else old.id,
@@ -320,9 +317,3 @@ def _reach(vectors: Vectors) -> float:
     others = units.sum(axis=0) - units
     lengths = np.maximum(np.linalg.norm(others, axis=1), 1e-9)
     return float(np.quantile((others * units).sum(axis=1) / lengths, REACH))
-
-
-def _center(vectors: Vectors) -> Vectors | None:
-    whole = vectors.sum(axis=0, dtype=np.float64)
-    length = float(np.linalg.norm(whole))
-    return None if length == 0 else (whole / length).astype(np.float32)

@@ -28,7 +28,6 @@ from memory.text.text import check_text
 from memory.topics.clustering import LEAST_HOLDERS, Before, Subject, Topic, Vectors, words_of
 from teams import queries as teams_queries
 from teams import visibility
-from teams.visibility import parameters
 
 FILE: Final = "topics/sql/topics.sql"
 IN_LABEL: Final = 3  # words of a topic that it is called by
@@ -112,7 +111,7 @@ def nearest(
         model=model,
         within=within,
         limit=NEAR,
-        **parameters(sight=sight),
+        **visibility.parameters(sight=sight),
     )
     if not rows:
         return None
@@ -135,7 +134,7 @@ def named_by(*, caller: Caller, refs: tuple[str, ...]) -> tuple[UUID, ...]:
         ids=list(ids),
         words=json.dumps([sorted(words) for words in wanted]),
         limit=MOST_CALLED,
-        **parameters(sight=sight),
+        **visibility.parameters(sight=sight),
     )
     found = _list_topics(caller, ids=[row[0] for row in rows], limit=MOST_CALLED)
     called = {one.id: {word.lower() for word in one.words} for one in found}
@@ -153,17 +152,13 @@ def _read_refs(refs: tuple[str, ...]) -> tuple[set[UUID], set[frozenset[str]]]:
             continue
         if (id := as_uuid(text=ref)) is not None:
             ids.add(id)
-        elif words := frozenset(_words(ref)):
+        elif words := frozenset(ref.replace("·", " ").lower().split()):
             wanted.add(words)
     return ids, wanted
 
 
 def _visible(alias: str) -> dict[str, str]:
     return {"visible": visibility.as_sql(alias=alias)}
-
-
-def _words(ref: str) -> tuple[str, ...]:
-    return tuple(ref.replace("·", " ").lower().split())
 
 
 def _list_topics(
@@ -185,7 +180,7 @@ def _list_topics(
         after_count=None if after is None else after.memories,
         after_id=None if after is None else after.topic_id,
         limit=limit,
-        **parameters(sight=sight),
+        **visibility.parameters(sight=sight),
     )
     scopes = {caller.user_id: Scope.PERSONAL, caller.organization_id: Scope.ORGANIZATION}
     found = []

@@ -9,29 +9,10 @@ from uuid import UUID
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from accounts.api.schemas import (
-    Body,
-    Changes,
-    Choice,
-    ChoiceOrForm,
-    Free,
-    Items,
-    Moment,
-    Name,
-    OneOf,
-    Page,
-    PageQuery,
-    Query,
-    Resource,
-    Result,
-    Several,
-    fields_of,
-    unsent,
-)
+from accounts.api import schemas
 from accounts.caller import Caller, is_person
 from memory.customization.custom_type_rules import FORM, LONGEST
 from memory.intake.actions import remember as intake
-from memory.intake.actions.remember import Outcome
 from memory.intake.validation import LARGEST_LINE
 from memory.records.queries.memories import VersionView
 from memory.records.queries.views import Contradiction, MemoryView
@@ -41,28 +22,34 @@ from memory.taxonomy import MemoryType, Reach, Scope, Source, Status, Verdict
 SHOWN_DIGITS = 4  # of confidences and values between 0 and 1
 LARGEST_CONTENT = 100_000  # characters
 Content = Annotated[str, Field(max_length=LARGEST_CONTENT)]
-Kind = Annotated[str, ChoiceOrForm(MemoryType, form=FORM, most=LONGEST)]
-ShownStatus = Annotated[str, OneOf(one for one in Status if one is not Status.DELETED)]
-Tags = Annotated[Several[Annotated[Name, Field(max_length=64)]], Field(max_length=64)]
-Files = Annotated[Several[Annotated[Name, Field(max_length=400)]], Field(max_length=64)]
-Modules = Annotated[Several[Annotated[Name, Field(max_length=200)]], Field(max_length=64)]
-Slug = Annotated[Name, Field(max_length=64)]  # or an id
+Kind = Annotated[str, schemas.ChoiceOrForm(MemoryType, form=FORM, most=LONGEST)]
+ShownStatus = Annotated[str, schemas.OneOf(one for one in Status if one is not Status.DELETED)]
+Tags = Annotated[
+    schemas.Several[Annotated[schemas.Name, Field(max_length=64)]], Field(max_length=64)
+]
+Files = Annotated[
+    schemas.Several[Annotated[schemas.Name, Field(max_length=400)]], Field(max_length=64)
+]
+Modules = Annotated[
+    schemas.Several[Annotated[schemas.Name, Field(max_length=200)]], Field(max_length=64)
+]
+Slug = Annotated[schemas.Name, Field(max_length=64)]  # or an id
 Reason = Annotated[str, Field(max_length=200)]
 Rounded = Annotated[float, AfterValidator(lambda value: round(value, SHOWN_DIGITS))]
 Absent = BeforeValidator(lambda value: value or None)  # an empty text is answered as null
 
 
-class ProjectQuery(Query):
+class ProjectQuery(schemas.Query):
     """A project that is asked about."""
 
     project: Slug | None = Field(None, description="A project's slug or id.")
 
 
-class ProjectPageQuery(ProjectQuery, PageQuery):
+class ProjectPageQuery(ProjectQuery, schemas.PageQuery):
     """A project whose list is asked for, page by page."""
 
 
-class MemoryFields(Body):
+class MemoryFields(schemas.Body):
     """What a memory is made of."""
 
     content: Content = Field(
@@ -81,20 +68,20 @@ class MemoryFields(Body):
     tags: Tags = Field((), description="Words to find it by.", examples=[["cart", "cache"]])
     related_files: Files = Field((), description="Paths it is about.", examples=[["cart/cache.py"]])
     related_modules: Modules = Field((), description="Modules it is about.")
-    scope: Choice[Scope] | None = Field(
+    scope: schemas.Choice[Scope] | None = Field(
         None, description="Who sees it; the project, when there is one."
     )
     team: Slug | None = Field(None, description="The team's slug, for the scope team.")
-    attributes: Free = Field({}, description="The typed payload of some types.")
+    attributes: schemas.Free = Field({}, description="The typed payload of some types.")
     confidence: float | None = Field(None, ge=0, le=1, description="How sure, 0 to 1.")
     pinned: bool = Field(False, description="Whether it never fades.")
-    event_at: Moment | None = Field(None, description="When it happened.")
-    reach: Choice[Reach] = Field(Reach.GLOBAL, description="Where in the work it applies.")
+    event_at: schemas.Moment | None = Field(None, description="When it happened.")
+    reach: schemas.Choice[Reach] = Field(Reach.GLOBAL, description="Where in the work it applies.")
     phase: str = Field("", max_length=20, description="The phase of work.")
     methodology: str = Field("", max_length=40, description="The methodology.")
-    source: Annotated[str, OneOf(one for one in Source if one is not Source.USER_TAUGHT)] | None = (
-        Field(None, description="How it was learned.")  # a person's word is its own
-    )
+    source: (
+        Annotated[str, schemas.OneOf(one for one in Source if one is not Source.USER_TAUGHT)] | None
+    ) = Field(None, description="How it was learned.")  # a person's word is its own
     source_uri: str = Field("", max_length=500, description="Where it was found.")
     source_line: int | None = Field(None, ge=0, le=LARGEST_LINE, description="The line there.")
     commit_sha: str = Field("", max_length=64, description="The commit it was true at.")
@@ -112,56 +99,60 @@ class NewMemory(MemoryFields):
         return intake.NewMemory(**{**dict(self), **own})
 
 
-class NewMemories(Body):
+class NewMemories(schemas.Body):
     """Memories to store together."""
 
     project: Slug | None = Field(None, description="A project's slug or id.", examples=["shop"])
-    memories: Several[NewMemory] = Field(
+    memories: schemas.Several[NewMemory] = Field(
         max_length=1_000,
         description="At most 1,000; a memory may name another project of its own.",
         examples=[[{"content": "The cart service caches prices for 60 s."}, {"content": "Hmm."}]],
     )
 
 
-class MemoryChanges(Changes):
+class MemoryChanges(schemas.Changes):
     """What is to change about a memory."""
 
-    content: Content = unsent(description="The new text.")
-    type: Kind = unsent(description="The new type.")
-    external_id: str = unsent(max_length=200, description="Your own id.")
-    tags: Tags = unsent(description="All tags from now on.", examples=[["cart", "cache", "tests"]])
-    related_files: Files = unsent(description="All paths from now on.")
-    related_modules: Modules = unsent(description="All modules from now on.")
-    scope: Choice[Scope] = unsent(description="Who sees it.")
-    team: Slug = unsent(description="The team's slug, for the scope team.")
-    pinned: bool = unsent(description="Whether it never fades.")
-    attributes: Free = unsent(description="The typed payload.")
-    reason: Reason = unsent(description="Why, for the history.", examples=["also about tests"])
+    content: Content = schemas.unsent(description="The new text.")
+    type: Kind = schemas.unsent(description="The new type.")
+    external_id: str = schemas.unsent(max_length=200, description="Your own id.")
+    tags: Tags = schemas.unsent(
+        description="All tags from now on.", examples=[["cart", "cache", "tests"]]
+    )
+    related_files: Files = schemas.unsent(description="All paths from now on.")
+    related_modules: Modules = schemas.unsent(description="All modules from now on.")
+    scope: schemas.Choice[Scope] = schemas.unsent(description="Who sees it.")
+    team: Slug = schemas.unsent(description="The team's slug, for the scope team.")
+    pinned: bool = schemas.unsent(description="Whether it never fades.")
+    attributes: schemas.Free = schemas.unsent(description="The typed payload.")
+    reason: Reason = schemas.unsent(
+        description="Why, for the history.", examples=["also about tests"]
+    )
 
 
-class CorrectionOfMemory(Body):
+class CorrectionOfMemory(schemas.Body):
     """What is right instead of a memory."""
 
     content: Content = Field(
         description="What is right.",
         examples=["The cart service caches prices for 5 s since version 3."],
     )
-    kind: Annotated[str, OneOf(KINDS)] = Field(
+    kind: Annotated[str, schemas.OneOf(KINDS)] = Field(
         "wrong", description="What was wrong.", examples=["outdated"]
     )
     reason: Reason = Field("", description="Why, for the history.")
-    scope: Annotated[str, OneOf(one for one in Scope if one is not Scope.TEAM)] | None = Field(
-        None, description="Who sees the corrected one; else whoever saw the wrong one."
+    scope: Annotated[str, schemas.OneOf(one for one in Scope if one is not Scope.TEAM)] | None = (
+        Field(None, description="Who sees the corrected one; else whoever saw the wrong one.")
     )
 
 
-class Pin(Body):
+class Pin(schemas.Body):
     """Whether a memory is pinned."""
 
     pinned: bool = Field(True, description="Or let go.", examples=[True])
 
 
-class Contradicting(Result):
+class Contradicting(schemas.Result):
     """The other side of a contradiction."""
 
     id: UUID = Field(validation_alias="memory_id")
@@ -171,14 +162,14 @@ class Contradicting(Result):
     conflict_id: UUID | None
 
 
-@fields_of(MemoryView, hidden={"project_slug"})
-class Memory(Result):
+@schemas.fields_of(MemoryView, hidden={"project_slug"})
+class Memory(schemas.Result):
     """The memory; `project` is its slug, null for none.
 
     What contradicts it is there only where something does.
     """
 
-    resource: ClassVar = Resource("memories/{id}", "/id", "/version")
+    resource: ClassVar = schemas.Resource("memories/{id}", "/id", "/version")
     project: Annotated[str | None, Absent] = Field(validation_alias="project_slug")
     confidence: Rounded
     effective_confidence: Rounded
@@ -188,28 +179,22 @@ class Memory(Result):
     contradictions: tuple[Contradicting, ...] = Field((), exclude_if=lambda sides: not sides)
 
 
-class MemoryPage(Page[Memory]):
+class MemoryPage(schemas.Page[Memory]):
     """A page of memories."""
 
 
-class Remembered(Result):
+@schemas.fields_of(intake.Outcome, hidden={"done"})
+class Remembered(schemas.Result):
     """What became of a memory that was sent."""
 
-    resource: ClassVar = Resource("memories/{id}", "/memory/id", "/memory/version")
+    resource: ClassVar = schemas.Resource("memories/{id}", "/memory/id", "/memory/version")
     outcome: Literal["added", "confirmed", "known", "updated", "refused"]
     memory: Memory
-    gate: str
-    reason: str
-    hint: str
     embedding: Literal["stored", "queued", "none"]
-    job_id: UUID | None
     operation: Literal["", "supersedes", "contradicts", "extend", "derive"]
-    related_id: UUID | None
-    conflict_id: UUID | None
-    cause: str
 
     @classmethod
-    def of(cls, outcome: Outcome, *, is_embedded: bool) -> "Remembered":
+    def of(cls, outcome: intake.Outcome, *, is_embedded: bool) -> "Remembered":
         """Show an outcome; `is_embedded` says that its job has ended well since."""
         shown = cls.model_validate(outcome)
         if not is_embedded:
@@ -218,14 +203,14 @@ class Remembered(Result):
         return shown.model_copy(update={"embedding": "stored", "memory": memory})
 
 
-class Named(Result):
+class Named(schemas.Result):
     """A memory by its ids."""
 
     id: UUID
     external_id: str
 
 
-class RememberedOne(Result):
+class RememberedOne(schemas.Result):
     """What became of one memory of many."""
 
     outcome: Literal["added", "confirmed", "known", "updated", "refused"]
@@ -235,19 +220,19 @@ class RememberedOne(Result):
     hint: str
 
 
-class RememberedAll(Result):
+class RememberedAll(schemas.Result):
     """An outcome a memory, in order."""
 
     outcomes: tuple[RememberedOne, ...]
     job_id: UUID | None
 
 
-@fields_of(VersionView)
-class Version(Result):
+@schemas.fields_of(VersionView)
+class Version(schemas.Result):
     """What a memory said at some time."""
 
 
-class Versions(Items[Version]):
+class Versions(schemas.Items[Version]):
     """The versions of a memory, the present one first."""
 
 
@@ -260,7 +245,7 @@ def with_sides(view: MemoryView, sides: tuple[Contradiction, ...]) -> Memory:
     return shown.model_copy(update={"contradictions": others})
 
 
-class Decided(Result):
+class Decided(schemas.Result):
     """The verdict, and the memory as it is now."""
 
     review_id: UUID
@@ -268,9 +253,9 @@ class Decided(Result):
     memory: Memory
 
 
-class Snooze(Body):
+class Snooze(schemas.Body):
     """How long something does not wait for a decision."""
 
-    until: Moment = Field(
+    until: schemas.Moment = Field(
         description="When it waits again, in a year at most.", examples=["2026-12-01T08:00:00Z"]
     )

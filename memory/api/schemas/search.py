@@ -6,29 +6,13 @@ from uuid import UUID
 
 from pydantic import AliasPath, BaseModel, BeforeValidator, Field
 
-from accounts.api.schemas import (
-    Body,
-    Choice,
-    Moment,
-    Name,
-    OneOf,
-    PageQuery,
-    Query,
-    Result,
-    Sent,
-    Several,
-    fields_of,
-    is_none,
-)
+from accounts.api import schemas
 from memory.api.schemas.memories import Contradicting, Kind, Memory, Slug
 from memory.customization.phases import Phase
 from memory.customization.style import Fit
 from memory.records import filters
-from memory.records.filters import STATES
 from memory.search import context, presentation
-from memory.search.context import LARGEST_BUDGET, ContextRequest, Reason
 from memory.search.lookups import Closeness
-from memory.search.presentation import Order
 from memory.search.refinement import Rerank
 from memory.search.request import (
     LARGEST_FILTER,
@@ -49,48 +33,50 @@ PROJECTS: Final = "Only these projects, by slug or id."
 TAGS: Final = "With all of these tags."
 FILES: Final = "About one of these: paths, ends of paths, or globs."
 NOT_SEARCHED: Final = frozenset({"phase", "modules"})  # of a context, where they mean another thing
-Words = Several[Annotated[Name, Field(max_length=400)]]
+Words = schemas.Several[Annotated[schemas.Name, Field(max_length=400)]]
 Topics = Annotated[
-    Several[Annotated[Name, Field(max_length=200)]],
+    schemas.Several[Annotated[schemas.Name, Field(max_length=200)]],
     Field(
         max_length=MOST_TOPICS, description="In one of these topics, by id or by words of its name."
     ),
 ]
-Types = Annotated[Several[Kind], Field(max_length=len(MemoryType), description="Only these types.")]
+Types = Annotated[
+    schemas.Several[Kind], Field(max_length=len(MemoryType), description="Only these types.")
+]
 Limit = Annotated[int, Field(ge=1, le=LARGEST_LIMIT, description="How many at most.")]
 Question = Annotated[
-    Name, Field(max_length=LONGEST_QUERY, description="What to look for, in words.")
+    schemas.Name, Field(max_length=LONGEST_QUERY, description="What to look for, in words.")
 ]
 
 
-class CommonFilters(Sent):
+class CommonFilters(schemas.Sent):
     """What memories are narrowed to, in an address and in a body alike."""
 
     project: Slug | None = Field(None, description="A project's slug or id.", examples=["shop"])
     types: Types = ()
     topics: Topics = ()
-    author: Name | None = Field(
+    author: schemas.Name | None = Field(
         None, max_length=120, description="A person's id, an agent or a tool."
     )
 
 
-class Times(Sent):
+class Times(schemas.Sent):
     """When something was learned."""
 
-    since: Moment | None = Field(None, description="Learned at that moment or later.")
-    until: Moment | None = Field(None, description="Learned before that moment.")
-    as_of: Moment | None = Field(None, description="What was known at that moment.")
+    since: schemas.Moment | None = Field(None, description="Learned at that moment or later.")
+    until: schemas.Moment | None = Field(None, description="Learned before that moment.")
+    as_of: schemas.Moment | None = Field(None, description="What was known at that moment.")
 
 
 def _several(most: int, description: str) -> Any:
     return Field((), max_length=most, description=description)
 
 
-class AddressFilters(CommonFilters, Query):
+class AddressFilters(CommonFilters, schemas.Query):
     """What a list of memories is narrowed to, in an address."""
 
-    projects: Several[Slug] = _several(MOST_IN_ADDRESS, PROJECTS)
-    tags: Several[Slug] = _several(MOST_IN_ADDRESS, TAGS)
+    projects: schemas.Several[Slug] = _several(MOST_IN_ADDRESS, PROJECTS)
+    tags: schemas.Several[Slug] = _several(MOST_IN_ADDRESS, TAGS)
     files: Words = _several(MOST_IN_ADDRESS, FILES)
 
 
@@ -103,23 +89,23 @@ class SimilarQuery(AddressFilters):
 class RecallQuery(AddressFilters):
     """Which file is asked about."""
 
-    path: Name = Field(max_length=400, description="The path of a file.")
-    closeness: Choice[Closeness] = Field(
+    path: schemas.Name = Field(max_length=400, description="The path of a file.")
+    closeness: schemas.Choice[Closeness] = Field(
         Closeness.NAME,
         description="How far from the file: it, paths that end alike, or its folder.",
     )
     limit: Limit = USUAL_LIMIT
 
 
-class TimelineQuery(Times, AddressFilters, PageQuery):
+class TimelineQuery(Times, AddressFilters, schemas.PageQuery):
     """When and about what something happened."""
 
 
-class PlaceFilters(CommonFilters, Body):
+class PlaceFilters(CommonFilters, schemas.Body):
     """What memories are narrowed to, times apart; also for tools."""
 
-    projects: Several[Slug] = _several(LARGEST_FILTER, PROJECTS)
-    tags: Several[Slug] = _several(LARGEST_FILTER, TAGS)
+    projects: schemas.Several[Slug] = _several(LARGEST_FILTER, PROJECTS)
+    tags: schemas.Several[Slug] = _several(LARGEST_FILTER, TAGS)
     files: Words = _several(LARGEST_FILTER, FILES)
 
 
@@ -130,8 +116,10 @@ class Filters(Times, PlaceFilters):
 class RankedFilters(Filters):
     """What a search is narrowed to, and how it ranks."""
 
-    profile: Annotated[str, OneOf(PROFILES)] | None = Field(None, description="How to rank.")
-    rerank: Choice[Rerank] = Field(
+    profile: Annotated[str, schemas.OneOf(PROFILES)] | None = Field(
+        None, description="How to rank."
+    )
+    rerank: schemas.Choice[Rerank] = Field(
         Rerank.USUAL,
         description=(
             "Whether a second model puts the best results in order; usual: turns of conversations."
@@ -146,19 +134,19 @@ class Search(RankedFilters):
     """A search."""
 
     query: Question = Field(examples=["stale prices in tests"])
-    states: Several[Annotated[str, OneOf(STATES)]] = Field(
+    states: schemas.Several[Annotated[str, schemas.OneOf(filters.STATES)]] = Field(
         (),
-        max_length=len(STATES),
+        max_length=len(filters.STATES),
         description=("Memories in these states; else those that are live. `any` is every one."),
     )
     limit: Limit = Field(USUAL_LIMIT, examples=[5])
-    mode: Annotated[str, OneOf((*Mode, PATTERN))] = Field(
+    mode: Annotated[str, schemas.OneOf((*Mode, PATTERN))] = Field(
         Mode.HYBRID.value,
         description=(
             "How to look: by meaning and words, by words alone, or by a regular expression."
         ),
     )
-    phase: Choice[Phase] | None = Field(None, description="Raises the phase's types.")
+    phase: schemas.Choice[Phase] | None = Field(None, description="Raises the phase's types.")
     hyde: bool = Field(False, description="Whether a model may write what is missing.")
     explain: bool = Field(False, description="Whether each result says why it stands there.")
     organize: bool = Field(
@@ -179,32 +167,32 @@ class ContextBasics(RankedFilters):
     """What a context is packed for; also for tools."""
 
     query: Question = Field(examples=["clear the price cache in the cart tests"])
-    phase: Name | None = Field(
+    phase: schemas.Name | None = Field(
         None,
         max_length=40,
         description="The phase of work, or its own name.",
         examples=["implement"],
     )
-    methodology: Name | None = Field(
+    methodology: schemas.Name | None = Field(
         None, max_length=40, description="Whose names of phases are used."
     )
     budget_tokens: int | None = Field(
         None,
         ge=1,
-        le=LARGEST_BUDGET,
+        le=context.LARGEST_BUDGET,
         description="Tokens the text may take; the phase's own when left out.",
         examples=[1500],
     )
-    topic: Name | None = Field(
+    topic: schemas.Name | None = Field(
         None,
         max_length=LONGEST_QUERY,
         description="What the session is about, for the style of answers; else the query says it.",
     )
     style: bool = Field(True, description="Whether the style that fits begins the text.")
 
-    def request(self) -> ContextRequest:
+    def request(self) -> context.ContextRequest:
         """Return the value of it."""
-        return ContextRequest(
+        return context.ContextRequest(
             search=self.wanted(),
             phase=self.phase,
             methodology=self.methodology,
@@ -231,21 +219,21 @@ def searched(given: BaseModel) -> dict[str, Any]:
     return {name: value for name, value in given if name in SearchRequest.__dataclass_fields__}
 
 
-class Boost(Result):
+class Boost(schemas.Result):
     """What files shared with the best results added to a score."""
 
     shared_files: int
     value: float
 
 
-class Reranked(Result):
+class Reranked(schemas.Result):
     """What the second model thought of a result."""
 
     rank_before: int
     score: float
 
 
-class Relevance(Result):
+class Relevance(schemas.Result):
     """How relevant a result is, and why."""
 
     value: float
@@ -255,7 +243,7 @@ class Relevance(Result):
     parts: dict[str, Any]
 
 
-class Explanation(Result):
+class Explanation(schemas.Result):
     """Why a result stands where it stands, as `memory.search.presentation` makes it."""
 
     score: float
@@ -268,7 +256,7 @@ class Explanation(Result):
     relevance: Relevance
 
 
-class LinkedMemory(Result):
+class LinkedMemory(schemas.Result):
     """A memory that a result is linked with."""
 
     id: UUID = Field(validation_alias="other_id")
@@ -278,19 +266,19 @@ class LinkedMemory(Result):
     outgoing: bool
 
 
-class SearchResult(Result):
+class SearchResult(schemas.Result):
     """A memory that was found; some fields are there only where they were asked for."""
 
     memory: Memory
     relevance: float
-    explain: Explanation | None = Field(None, exclude_if=is_none)
-    excerpt: str | None = Field(None, exclude_if=is_none)
-    neighbors: tuple[LinkedMemory, ...] | None = Field(None, exclude_if=is_none)
-    see_also: tuple[LinkedMemory, ...] | None = Field(None, exclude_if=is_none)
-    contradictions: tuple[Contradicting, ...] | None = Field(None, exclude_if=is_none)
+    explain: Explanation | None = Field(None, exclude_if=schemas.is_none)
+    excerpt: str | None = Field(None, exclude_if=schemas.is_none)
+    neighbors: tuple[LinkedMemory, ...] | None = Field(None, exclude_if=schemas.is_none)
+    see_also: tuple[LinkedMemory, ...] | None = Field(None, exclude_if=schemas.is_none)
+    contradictions: tuple[Contradicting, ...] | None = Field(None, exclude_if=schemas.is_none)
 
 
-class NearestTopic(Result):
+class NearestTopic(schemas.Result):
     """The topic that a question is nearest to."""
 
     id: UUID = Field(validation_alias=AliasPath("topic", "id"))
@@ -298,14 +286,14 @@ class NearestTopic(Result):
     closeness: float
 
 
-@fields_of(presentation.Funnel)
-class Funnel(Result):
+@schemas.fields_of(presentation.Funnel)
+class Funnel(schemas.Result):
     """How many memories each step of a search kept."""
 
     paths: dict[str, Any]
 
 
-class SearchResults(Result):
+class SearchResults(schemas.Result):
     """The results, best first."""
 
     results: tuple[SearchResult, ...]
@@ -313,21 +301,21 @@ class SearchResults(Result):
     degraded: tuple[str, ...]
     took_ms: float
     profile: str
-    order: Order | None = Field(None, exclude_if=is_none)
-    hint: str | None = Field(None, exclude_if=is_none)
-    made_up: str | None = Field(None, exclude_if=is_none)
-    topic: NearestTopic | None = Field(None, exclude_if=is_none)
-    funnel: Funnel | None = Field(None, exclude_if=is_none)
+    order: presentation.Order | None = Field(None, exclude_if=schemas.is_none)
+    hint: str | None = Field(None, exclude_if=schemas.is_none)
+    made_up: str | None = Field(None, exclude_if=schemas.is_none)
+    topic: NearestTopic | None = Field(None, exclude_if=schemas.is_none)
+    funnel: Funnel | None = Field(None, exclude_if=schemas.is_none)
 
 
-class SimilarMemory(Result):
+class SimilarMemory(schemas.Result):
     """A memory that is like another."""
 
     memory: Memory
     similarity: float
 
 
-class SimilarMemories(Result):
+class SimilarMemories(schemas.Result):
     """Most alike first."""
 
     items: tuple[SimilarMemory, ...]
@@ -335,28 +323,28 @@ class SimilarMemories(Result):
     took_ms: float
 
 
-class RecalledMemory(Result):
+class RecalledMemory(schemas.Result):
     """A memory about a file."""
 
     memory: Memory
     closeness: Closeness
 
 
-class Recalled(Result):
+class Recalled(schemas.Result):
     """Closest first."""
 
     items: tuple[RecalledMemory, ...]
     took_ms: float
 
 
-class Happened(Result):
+class Happened(schemas.Result):
     """A memory, and when it happened."""
 
     memory: Memory
     at: datetime
 
 
-class ChosenStyle(Result):
+class ChosenStyle(schemas.Result):
     """The style that a context begins with, or only names where it would take too much."""
 
     name: str = Field(validation_alias=AliasPath("composed", "style", "name"))
@@ -371,7 +359,7 @@ class StyleOfContext(ChosenStyle):
     id: UUID = Field(validation_alias=AliasPath("composed", "style", "id"))
 
 
-class MemoryOfContext(Result):
+class MemoryOfContext(schemas.Result):
     """A memory of a context."""
 
     memory: Memory
@@ -379,18 +367,18 @@ class MemoryOfContext(Result):
     contradicts: tuple[UUID, ...]
 
 
-class LeftOutOfContext(Result):
+class LeftOutOfContext(schemas.Result):
     """A memory that was found and is not in a context."""
 
     id: UUID = Field(validation_alias=AliasPath("memory", "id"))
     type: str = Field(validation_alias=AliasPath("memory", "type"))
     citation: str = Field(validation_alias=AliasPath("memory", "citation"))
-    reason: Reason
+    reason: context.Reason
     stands_for_it: UUID | None
 
 
-@fields_of(context.Context, hidden={"told"})
-class Context(Result):
+@schemas.fields_of(context.Context, hidden={"told"})
+class Context(schemas.Result):
     """The text and what it is made of."""
 
     memories: tuple[MemoryOfContext, ...] = Field(validation_alias="told")

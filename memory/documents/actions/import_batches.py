@@ -398,4 +398,4 @@ def _record(
     caller: Caller, batch: Import, act: str, details: Mapping[str, int] | None = None
 ) -> None:
     id = str(batch.id)
-    audit.append(act=act, object_type="import", object_id=id, caller=caller, details=details)
+    audit.append(act, "import", id, caller=caller, details=details)

@@ -280,4 +280,4 @@ def _may_make_stale(caller: Caller, memory: Memory) -> bool:
 
 def _record(caller: Caller, row: models.NoteVersion, act: str) -> None:
     id, details = str(row.note), {"version": row.number}
-    audit.append(act=act, object_type="note", object_id=id, caller=caller, details=details)
+    audit.append(act, "note", id, caller=caller, details=details)

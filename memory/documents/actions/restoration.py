@@ -83,7 +83,18 @@ def restore_export(
     for record in records:
         try:
             _check_beside(record)
-            new = _new_memory(record, project)
+            new = NewMemory(
+                **{name: record[name] for name in SENT},
+                content=record["content"],
+                project=project if record["project"] else None,
+                team=record["team_id"],
+                tags=tuple(record["tags"]),
+                own_type=custom_type_rules.named(tags=record["tags"]),
+                related_files=tuple(record["related_files"]),
+                related_modules=tuple(record["related_modules"]),
+                attributes=record["attributes"],
+                event_at=file_formats.read_time(text=record["event_at"]),
+            )
             drafted.append((record, candidate.check_candidate(caller=caller, new=new)))
         except FAULTS as error:
             refused.append((str(record.get("id", "")), scanner.without_secrets(text=str(error))))
@@ -98,9 +109,9 @@ def restore_export(
         _write_beside(new_ones, ids, people)
         if new_ones:
             audit.append(
-                act="memory.reinstated",
-                object_type="memory",
-                object_id=str(new_ones[0][1].id),
+                "memory.reinstated",
+                "memory",
+                str(new_ones[0][1].id),
                 caller=caller,
                 details={"memories": len(new_ones)},
             )
@@ -151,21 +162,6 @@ def _check_beside(record: Record) -> None:
     found = scanner.fault_of(text=whole)
     if found:
         raise InvalidInput(detail=message("The record holds a secret: {kinds}", kinds=found))
-
-
-def _new_memory(record: Record, project: str | None) -> NewMemory:
-    return NewMemory(
-        **{name: record[name] for name in SENT},
-        content=record["content"],
-        project=project if record["project"] else None,
-        team=record["team_id"],
-        tags=tuple(record["tags"]),
-        own_type=custom_type_rules.named(tags=record["tags"]),
-        related_files=tuple(record["related_files"]),
-        related_modules=tuple(record["related_modules"]),
-        attributes=record["attributes"],
-        event_at=file_formats.read_time(text=record["event_at"]),
-    )
 
 
 def _overwrite(row: Memory, record: Record, people: frozenset[UUID]) -> None:

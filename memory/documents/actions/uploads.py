@@ -20,7 +20,6 @@ from accounts.errors import Forbidden, InvalidInput, TooLarge, wrong_field
 from accounts.messages import message
 from memory.customization import custom_type_rules
 from memory.documents import file_formats, reading
-from memory.documents.file_formats import DocumentCandidate, DocumentReading, FileRead
 from memory.intake import integrate
 from memory.intake.actions import candidate as intake_candidate
 from memory.intake.validation import NewMemory
@@ -78,7 +77,7 @@ class JudgedStatement:
 class ImportPreview:
     """What was found in an upload, and what would become of it."""
 
-    files: tuple[FileRead, ...]
+    files: tuple[file_formats.FileRead, ...]
     rows: tuple[JudgedStatement, ...]
     counts: Mapping[str, int]
 
@@ -135,7 +134,7 @@ def as_importer(*, caller: Caller) -> Caller:
     return replace(caller, agent=agent, source_interface=SourceInterface.IMPORT.value)
 
 
-def read_upload(*, upload: Upload) -> DocumentReading:
+def read_upload(*, upload: Upload) -> file_formats.DocumentReading:
     """Read an upload. Raises TooLarge, and InvalidInput when nothing in it can be taken."""
     size = sum(len(data) for _, data in upload.files)
     if size > LARGEST_UPLOAD or len(upload.files) > MOST_FILES:
@@ -160,14 +159,14 @@ def read_upload(*, upload: Upload) -> DocumentReading:
     return found
 
 
-def _without_secrets(found: DocumentReading) -> DocumentReading:
+def _without_secrets(found: file_formats.DocumentReading) -> file_formats.DocumentReading:
     """Return a reading whose file names hold no secret; they are told and stored."""
     names = {one.name for one in found.files} | {one.file for one in found.candidates}
     names |= {one.file for one in found.faults}
     shown = {
         name: scanner.without_secrets(text=name)[-file_formats.LONGEST_NAME :] for name in names
     }
-    return DocumentReading(
+    return file_formats.DocumentReading(
         files=tuple(replace(one, name=shown[one.name]) for one in found.files),
         candidates=tuple(replace(one, file=shown[one.file]) for one in found.candidates),
         faults=tuple(replace(one, file=shown[one.file]) for one in found.faults),
@@ -175,7 +174,7 @@ def _without_secrets(found: DocumentReading) -> DocumentReading:
 
 
 def judge_statements(
-    *, caller: Caller, upload: Upload, found: DocumentReading
+    *, caller: Caller, upload: Upload, found: file_formats.DocumentReading
 ) -> tuple[JudgedStatement, ...]:
     """Send every statement through the gates that need no store; what cannot be read comes last."""
     importer = as_importer(caller=caller)
@@ -192,7 +191,7 @@ def judge_statements(
 
 
 def _judge(
-    importer: Caller, upload: Upload, number: int, one: DocumentCandidate
+    importer: Caller, upload: Upload, number: int, one: file_formats.DocumentCandidate
 ) -> JudgedStatement:
     row = partial(JudgedStatement, number=number, file=one.file, line=one.line)
     given = as_json(candidate=one)
@@ -224,7 +223,7 @@ def find_place(*, caller: Caller, upload: Upload) -> intake_candidate.Placement:
     return intake_candidate.find_placement(caller=as_importer(caller=caller), new=new)
 
 
-def as_json(*, candidate: DocumentCandidate) -> dict[str, Any]:
+def as_json(*, candidate: file_formats.DocumentCandidate) -> dict[str, Any]:
     """Return a candidate as it waits in its row.
 
     Names by which others link to it are only compared: their digests wait, no text of a file.

@@ -20,7 +20,6 @@ from memory.injection.actions import policy
 from teams import queries as places
 from teams.models import Project
 from teams.permissions import Act, require
-from teams.queries import is_paused
 
 HOOK_POINTS = (Point.BRIEF, Point.TOOL_RESULT)  # where programs are answered
 
@@ -86,9 +85,9 @@ def _outcome_of(agent: Caller, project: Project) -> ConnectionOutcome:
         require(caller=agent, act=Act.WRITE)
     except RoleNotSufficient:
         return ConnectionOutcome.READ_ONLY
-    if is_paused(project=project, token_id=None):
+    if places.is_paused(project=project, token_id=None):
         return ConnectionOutcome.PAUSED
-    if is_paused(project=project, token_id=agent.token_id, user_id=agent.user_id):
+    if places.is_paused(project=project, token_id=agent.token_id, user_id=agent.user_id):
         return ConnectionOutcome.TOKEN_PAUSED
     is_open = any(
         policy.policy_of(caller=agent, project=project, point=point).is_open

@@ -162,13 +162,7 @@ def _audit(caller: Caller, session: Session, counts: dict[str, int]) -> None:
     """Append one entry for whatever was written; a call that is only announced writes nothing."""
     details = {name: count for name, count in counts.items() if count}
     if details:
-        audit.append(
-            act="session.followed",
-            object_type="session",
-            object_id=str(session.id),
-            caller=caller,
-            details=details,
-        )
+        audit.append("session.followed", "session", str(session.id), caller=caller, details=details)
 
 
 def _deliver_at_once(

@@ -12,9 +12,6 @@ from memory.experiments.actions import measurement
 from memory.experiments.points import Point
 from memory.injection import rules
 from memory.injection.actions import deliver, delivery_log, policy
-from memory.injection.actions.deliver import Delivery
-from memory.injection.actions.policy import Recipient
-from memory.injection.rules import CandidateSet
 from memory.records.queries import views
 from memory.records.queries.views import MemoryView
 from memory.search.actions import search
@@ -30,12 +27,12 @@ RESULTS_MOST: Final = 24  # of the search; default
 
 def advise_planner(
     *,
-    recipient: Recipient,
+    recipient: policy.Recipient,
     task: SearchRequest,
     modules: tuple[str, ...],
     files: tuple[str, ...],
     planned_steps: int | None,
-) -> tuple[Delivery, rules.PlanAdvice]:
+) -> tuple[deliver.Delivery, rules.PlanAdvice]:
     """Return what a planner is given about a task, and what follows from it.
 
     Raises NotFound, InvalidInput, and Forbidden for a session that somebody else opened.
@@ -76,10 +73,10 @@ def advise_planner(
 
 
 def _advise(
-    recipient: Recipient,
+    recipient: policy.Recipient,
     planned_steps: int | None,
     files: frozenset[str],
-    candidates: CandidateSet,
+    candidates: rules.CandidateSet,
 ) -> tuple[tuple[MemoryView, ...], rules.PlanAdvice]:
     """Draw conclusions without what is withheld from the session, and note that. In a unit."""
     session, now = recipient.session, recipient.now
@@ -94,7 +91,7 @@ def _advise(
         memories = tuple(one for one in memories if one.id not in withheld)
 
 
-def _usable(recipient: Recipient, candidates: CandidateSet) -> tuple[MemoryView, ...]:
+def _usable(recipient: policy.Recipient, candidates: rules.CandidateSet) -> tuple[MemoryView, ...]:
     """Return what may be delivered to a session and contradicts nothing. In a unit."""
     allowed = policy.policy_of_recipient(recipient=recipient, point=Point.PLANNER)
     found = deliver.deliverable(session=recipient.session, candidates=candidates).views.values()

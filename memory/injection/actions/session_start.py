@@ -17,18 +17,10 @@ from django.db.models import Q
 
 from accounts.caller import Caller
 from memory.experiments.points import POINTS, Point
+from memory.injection import rules
 from memory.injection.actions import deliver, delivery_log
 from memory.injection.actions.deliver import OPENING, Delivery
 from memory.injection.actions.policy import Recipient
-from memory.injection.rules import (
-    TOKENS_MOST,
-    CandidateSet,
-    FilePlan,
-    ModuleHistory,
-    WorkState,
-    plan_files,
-    work_state,
-)
 from memory.sessions import counter_rows, counters, file_paths
 from memory.sessions import queries as sessions
 from memory.sessions.actions import scratchpads
@@ -54,13 +46,13 @@ def deliver_start(
     *,
     recipient: Recipient,
     modules: tuple[str, ...],
-    unfinished: WorkState | None,
-    tokens_most: int = TOKENS_MOST,
-) -> tuple[Delivery, FilePlan]:
+    unfinished: rules.WorkState | None,
+    tokens_most: int = rules.TOKENS_MOST,
+) -> tuple[Delivery, rules.FilePlan]:
     """Deliver to a locked session what its work begins with, and return its plan. In a unit."""
     session, point = recipient.session, Point.SESSION_START
     histories = tuple(_module_history(recipient, module) for module in modules)
-    plan = plan_files(modules=histories)
+    plan = rules.plan_files(modules=histories)
     work, files = _unfinished_text(unfinished), _plan_text(plan)
     room = min(POINTS[point].tokens - plan.tokens, tokens_most) - tokens.count(text=OPENING) - 1
     texts = filter(None, (f"{work}{files}", work, files))
@@ -68,7 +60,7 @@ def deliver_start(
     known = deliver.of_modules(
         recipient=recipient, modules=modules, types=POINTS[point].types, limit=MODULE_MEMORIES_MOST
     )
-    start = CandidateSet(heading=heading, reserved=plan.tokens, tokens_most=tokens_most)
+    start = rules.CandidateSet(heading=heading, reserved=plan.tokens, tokens_most=tokens_most)
     candidates = deliver.merge(sets=(known, start))
     delivery = deliver.deliver(recipient=recipient, point=point, candidates=candidates)
     if not delivery.is_late and (delivery.text or plan.files or unfinished):
@@ -88,7 +80,7 @@ def modules_of(*, named: tuple[str, ...] = (), files: tuple[str, ...]) -> tuple[
     return tuple(dict.fromkeys(one for one in (*clean, *touched) if one))[:MODULES_MOST]
 
 
-def unfinished_work(*, caller: Caller, session: Session, is_new: bool) -> WorkState | None:
+def unfinished_work(*, caller: Caller, session: Session, is_new: bool) -> rules.WorkState | None:
     """Return what was left unfinished where a session goes on; None for nothing. In a unit.
 
     Of a session itself what it left counts, unless it is new or has no events. `is_new`: a program
@@ -99,7 +91,7 @@ def unfinished_work(*, caller: Caller, session: Session, is_new: bool) -> WorkSt
     if before is None:
         return None
     scratchpad = scratchpads.settled(opened=scratchpads.read(row=before))
-    state = work_state(scratchpad=scratchpad, branch=before.branch, at=before.active_at)
+    state = rules.work_state(scratchpad=scratchpad, branch=before.branch, at=before.active_at)
     if state is not None and scratchpad.taint is not None:
         if not sessions.is_own(caller=caller, row=before):
             return None
@@ -107,7 +99,7 @@ def unfinished_work(*, caller: Caller, session: Session, is_new: bool) -> WorkSt
     return state
 
 
-def _unfinished_text(work: WorkState | None) -> str:
+def _unfinished_text(work: rules.WorkState | None) -> str:
     """Write unfinished work as text that stands before memories; empty for none."""
     if work is None:
         return ""
@@ -139,7 +131,7 @@ def _session_before(caller: Caller, session: Session) -> Session | None:
     return rows.order_by("-active_at", "-id").first()
 
 
-def _plan_text(plan: FilePlan) -> str:
+def _plan_text(plan: rules.FilePlan) -> str:
     """Write a plan as text that stands before memories; empty for no file."""
     lines = [
         f"- {normalize(text=one.path)} ({OFTEN[one.always]}, about {one.tokens} tokens)"
@@ -148,7 +140,7 @@ def _plan_text(plan: FilePlan) -> str:
     return "\n".join(("Files that sessions on these modules read:", *lines, "")) if lines else ""
 
 
-def _module_history(recipient: Recipient, module: str) -> ModuleHistory:
+def _module_history(recipient: Recipient, module: str) -> rules.ModuleHistory:
     """Add up what is counted of a module and its files, over all audiences of the caller."""
     keys = (counters.key_of(text=module),)
     total = counters.ModuleRow(module=module)

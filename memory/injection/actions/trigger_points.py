@@ -15,17 +15,8 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.experiments.points import Point
+from memory.injection import rules
 from memory.injection.actions import brief, deliver, planner_context, policy, session_start
-from memory.injection.rules import (
-    FIRST_STEP,
-    ON_REQUEST,
-    CandidateSet,
-    FilePlan,
-    PlanAdvice,
-    Trigger,
-    WorkState,
-    triggered_questions,
-)
 from memory.records.queries.views import MemoryView
 from memory.search import lookups
 from memory.search.request import SearchRequest
@@ -51,7 +42,7 @@ class PointRequest:
     task: SearchRequest = NO_TASK
     files: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
-    step: int = FIRST_STEP
+    step: int = rules.FIRST_STEP
     estimate: int | None = None
 
 
@@ -60,9 +51,9 @@ class PointDelivery:
     """What is delivered, and what a point gives beside memories."""
 
     delivery: deliver.Delivery = deliver.SILENCE
-    prefetch: FilePlan | None = None
-    unfinished: WorkState | None = None
-    advice: PlanAdvice | None = None
+    prefetch: rules.FilePlan | None = None
+    unfinished: rules.WorkState | None = None
+    advice: rules.PlanAdvice | None = None
 
 
 def deliver_at_point(*, caller: Caller, request: PointRequest, now: datetime) -> PointDelivery:
@@ -125,11 +116,11 @@ def _deliver_step(
     milliseconds are short: words ask no model.
     """
     point, session = Point.STEP, recipient.session
-    if step < FIRST_STEP:
+    if step < rules.FIRST_STEP:
         return deliver.SILENCE
     events = _last_events(session)
     triggers = policy.policy_of_recipient(recipient=recipient, point=point).triggers
-    if Trigger.FILE_TOUCHED in triggers:
+    if rules.Trigger.FILE_TOUCHED in triggers:
         touched = files or _touched_files(session, events[-STEP_EVENTS:])
         delivery = deliver.deliver_warnings(recipient=recipient, point=point, files=touched)
         if delivery.memories:
@@ -144,7 +135,7 @@ def answer_searches(*, recipient: policy.Recipient) -> deliver.Delivery:
     """
     step = (recipient.session.events + 1) // EVENTS_OF_A_STEP
     known = policy.policy_of_recipient(recipient=recipient, point=Point.TOOL_RESULT)
-    if step < FIRST_STEP or not known.triggers & ON_REQUEST:
+    if step < rules.FIRST_STEP or not known.triggers & rules.ON_REQUEST:
         return deliver.SILENCE
     if not policy.is_open(recipient=recipient, point=Point.STEP):
         return deliver.SILENCE
@@ -154,16 +145,16 @@ def answer_searches(*, recipient: policy.Recipient) -> deliver.Delivery:
 def _answer_lookups(
     recipient: policy.Recipient,
     events: tuple[event_storage.Event, ...],
-    triggers: frozenset[Trigger],
+    triggers: frozenset[rules.Trigger],
 ) -> deliver.Delivery:
     """Deliver what answers the first question that has an answer, by words alone. In a unit."""
     session = recipient.session
-    if not triggers & ON_REQUEST or not events:
+    if not triggers & rules.ON_REQUEST or not events:
         return deliver.SILENCE
-    questions = triggered_questions(
+    questions = rules.triggered_questions(
         scratchpad=reducers.rebuild(setting=scratchpads.setting_of(row=session), events=events),
         through=events[-STEP_EVENTS:][0].sequence - 1,
-        triggers=triggers & ON_REQUEST,
+        triggers=triggers & rules.ON_REQUEST,
     )
     for question in questions:
         views, relevance = lookups.answer_by_words(
@@ -173,7 +164,7 @@ def _answer_lookups(
             now=recipient.now,
         )
         others = {one: view for one, view in views.items() if not _is_own(session, view)}
-        found = CandidateSet(views=others, relevance=relevance)
+        found = rules.CandidateSet(views=others, relevance=relevance)
         delivery = deliver.deliver(recipient=recipient, point=Point.STEP, candidates=found)
         if delivery.memories or delivery.is_late:
             return delivery

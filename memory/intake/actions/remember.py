@@ -386,7 +386,16 @@ def _take_all(
     ]
     job_id = batch.write()
     outcomes = tuple(
-        item if isinstance(item, Outcome) else _added(item, job_id, now) for _, item in decided
+        item
+        if isinstance(item, Outcome)
+        else Outcome(
+            outcome="added",
+            memory=views.to_view(item, now=now, is_new=True),
+            embedding="queued",
+            job_id=job_id,
+            done="created",
+        )
+        for _, item in decided
     )
     _record_writes(caller, outcomes)
     apply_decision.log_actions(
@@ -396,16 +405,6 @@ def _take_all(
         ]
     )
     return outcomes
-
-
-def _added(row: Memory, job_id: UUID | None, now: datetime) -> Outcome:
-    return Outcome(
-        outcome="added",
-        memory=views.to_view(row, now=now, is_new=True),
-        embedding="queued",
-        job_id=job_id,
-        done="created",
-    )
 
 
 def _record_writes(caller: Caller, outcomes: tuple[Outcome, ...]) -> None:

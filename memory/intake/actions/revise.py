@@ -109,7 +109,19 @@ def _write(
 ) -> views.MemoryView:
     """Bring a memory whose version is kept to a draft of it. In a unit."""
     is_same_text = checked.new.content == row.content
-    _bring_to(caller, row, checked)
+    new, seen = checked.new, checked.classification
+    if new.content != row.content:
+        row.names = seen.names
+        row.names_version = names.VERSION
+        row.enriched_by = accurate.enriched_by(named=row.names)
+    if new.scope != row.scope or new.team != _team_of(row):
+        _move(caller, row, candidate.find_placement(caller=caller, new=new))
+    row.content, row.content_hash, row.citation = new.content, checked.content_hash, seen.citation
+    row.type, row.structure, row.governance = seen.type.value, seen.structure.value, seen.governance
+    row.tags = list(dict.fromkeys(new.tags))
+    row.related_files, row.related_modules = list(seen.files), list(seen.modules)
+    row.attributes, row.pinned, row.external_id = dict(new.attributes), new.pinned, new.external_id
+    row.decay_half_life_days = type_row(type=seen.type).half_life_days
     if not is_same_text:
         row.archived_reason = versions.reworded_reason(reason=row.archived_reason)
     if not is_vouched:  # other words: nobody has vouched for them, and a note may not confirm them
@@ -159,22 +171,6 @@ def _check_changed(
         gate = result.gate.value if result.gate else ""
         raise RefusedByGate(gate=gate, detail=result.reason, hint=result.hint)
     return checked
-
-
-def _bring_to(caller: Caller, row: Memory, checked: candidate.CheckedCandidate) -> None:
-    new, seen = checked.new, checked.classification
-    if new.content != row.content:
-        row.names = seen.names
-        row.names_version = names.VERSION
-        row.enriched_by = accurate.enriched_by(named=row.names)
-    if new.scope != row.scope or new.team != _team_of(row):
-        _move(caller, row, candidate.find_placement(caller=caller, new=new))
-    row.content, row.content_hash, row.citation = new.content, checked.content_hash, seen.citation
-    row.type, row.structure, row.governance = seen.type.value, seen.structure.value, seen.governance
-    row.tags = list(dict.fromkeys(new.tags))
-    row.related_files, row.related_modules = list(seen.files), list(seen.modules)
-    row.attributes, row.pinned, row.external_id = dict(new.attributes), new.pinned, new.external_id
-    row.decay_half_life_days = type_row(type=seen.type).half_life_days
 
 
 def _move(caller: Caller, row: Memory, where: candidate.Placement) -> None:

@@ -27,7 +27,7 @@ from memory.extraction import actions as extraction
 from memory.extraction import extract, model_answers
 from memory.intake.actions.remember import NewMemory, remember
 from memory.intake.integrate import Judged
-from memory.observer import promotion, session_report
+from memory.observer import promotion
 from memory.observer.actions import offers
 from memory.sessions import queries as sessions
 from memory.sessions.actions import scratchpads
@@ -161,7 +161,7 @@ def _take(run: _Consolidation, found: extraction.Extracted, *, turns: int) -> No
     gate = promotion.of_turns(setting=scratchpads.setting_of(row=row))
     fitting = [one for one in found.candidates if gate is None or one.type in gate.types]
     if left_out := len(found.candidates) - len(fitting):
-        run.dropped[session_report.Why.OTHER_TYPES.value] += left_out
+        run.dropped[promotion.Why.OTHER_TYPES.value] += left_out
     ordered = sorted(fitting, key=lambda one: -one.importance)
     news = tuple(_new_memory(run, candidate, found.method) for candidate in ordered)
     allowance = replace(

@@ -67,12 +67,21 @@ def delete_session(*, caller: Caller, session_id: UUID, memories: Fate, now: dat
         )
     with tenancy.unit():
         row = sessions.hold(caller=caller, session_id=session_id)
-        _check(caller, row, now)
+        if not may_delete(caller=caller, opened_by=row.opened_by):
+            raise Forbidden(
+                detail="Only the person who opened a session, or an admin in person,"
+                " can delete it.",
+                hint="Ask one of them.",
+            )
+        if row.read_by is not None and row.read_until is not None and row.read_until > now:
+            raise Conflict(
+                detail="A job reads this session now.", hint="Try again in a few minutes."
+            )
         receipt = _deleted(caller, row, memories, now)
         audit.append(
-            act="session.deleted",
-            object_type="session",
-            object_id=str(session_id),
+            "session.deleted",
+            "session",
+            str(session_id),
             caller=caller,
             details={
                 name: number for name, number in asdict(receipt).items() if isinstance(number, int)
@@ -87,16 +96,6 @@ def may_delete(*, caller: Caller, opened_by: UUID | None) -> bool:
     return is_own or (
         is_person(caller=caller) and allows(role=caller.role, act=Act.MANAGE_SETTINGS)
     )
-
-
-def _check(caller: Caller, row: Session, now: datetime) -> None:
-    if not may_delete(caller=caller, opened_by=row.opened_by):
-        raise Forbidden(
-            detail="Only the person who opened a session, or an admin in person, can delete it.",
-            hint="Ask one of them.",
-        )
-    if row.read_by is not None and row.read_until is not None and row.read_until > now:
-        raise Conflict(detail="A job reads this session now.", hint="Try again in a few minutes.")
 
 
 def _deleted(caller: Caller, row: Session, memories: Fate, now: datetime) -> Receipt:

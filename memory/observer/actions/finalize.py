@@ -24,7 +24,7 @@ from memory.experiments import queries as experiments
 from memory.experiments.actions import measurement
 from memory.injection.actions import delivery_log
 from memory.intake.actions.remember import Prepared
-from memory.observer import detect, queries, reentered_dead_ends, session_report
+from memory.observer import detect, promotion, queries, reentered_dead_ends
 from memory.observer.actions import (
     offers,
     prior_sessions,
@@ -143,14 +143,14 @@ def _finish(decision: _Decision, now: datetime) -> Mapping[str, Any]:
 def _observed(decision: _Decision, row: Session, promoted: list[dict[str, Any]]) -> dict[str, Any]:
     """Return what the session is said to have shown; what was promoted before stays told."""
     shown, earlier = decision.shown, row.observed or {}
-    told = session_report.of_signals(
+    told = promotion.describe_signals(
         seen=shown.seen, before=shown.before, proposed=shown.proposed, is_open=shown.is_open
     )
     steps = earlier.get(queries.STORED_AS)
     if not steps or not scratchpads.is_cut(row=row):  # once some are forgotten, the bars stay
         steps = [asdict(bar) for bar in queries.draw(scratchpad=shown.scratchpad)]
     return {
-        **session_report.of_scratchpad(scratchpad=shown.scratchpad),
+        **promotion.describe_session(scratchpad=shown.scratchpad),
         queries.STORED_AS: steps,
         **told,
         "dropped": {**told["dropped"], **{name: n for name, n in decision.dropped.items() if n}},

@@ -33,8 +33,7 @@ from memory.extraction import actions as extraction
 from memory.extraction import model_answers
 from memory.intake import echoes_and_alarms
 from memory.intake.actions import remember, similar_memories
-from memory.observer import promotion, session_report
-from memory.providers.contracts import ChatModel
+from memory.observer import promotion
 from memory.records.models import Memory
 from memory.secrets import scanner
 from memory.sessions.actions import scratchpads
@@ -180,19 +179,6 @@ def phrase_signals(
     asked = tuple(one.candidate for one in worth)[:MOST_PHRASED]
     if not asked:
         return offered, Phrased()
-    data, spent = _ask_for_words(model, asked)
-    extraction.book(session_id=row.id, spent=spent, now=now, counted_as=CALLS)
-    if data is None:
-        return offered, Phrased(degraded=extraction.Degraded.MODEL_FAILED.value)
-    words, dropped = _read_words(data, asked)
-    reworded = tuple(_reworded(who, row, one, words) for one in offered)
-    return reworded, Phrased(phrased=len(words), dropped=dict(+dropped))
-
-
-def _ask_for_words(
-    model: ChatModel, asked: tuple[promotion.ObservedCandidate, ...]
-) -> tuple[Mapping[str, Any] | None, extraction.Spent]:
-    """Ask a model for better words; return its data, None where it failed, and what it cost."""
     nonce = secrets.token_hex(extraction.NONCE_BYTES)
     entries = (
         {
@@ -203,7 +189,7 @@ def _ask_for_words(
         }
         for one in asked
     )
-    return extraction.ask(
+    data, spent = extraction.ask(
         model=model,
         question=model_answers.PHRASE,
         nonce=nonce,
@@ -212,6 +198,12 @@ def _ask_for_words(
         ),
         max_output_tokens=TOKENS_A_SIGNAL * (len(asked) + 1),
     )
+    extraction.book(session_id=row.id, spent=spent, now=now, counted_as=CALLS)
+    if data is None:
+        return offered, Phrased(degraded=extraction.Degraded.MODEL_FAILED.value)
+    words, dropped = _read_words(data, asked)
+    reworded = tuple(_reworded(who, row, one, words) for one in offered)
+    return reworded, Phrased(phrased=len(words), dropped=dict(+dropped))
 
 
 def _reworded(who: Proposing, row: Session, one: Offer, words: Mapping[str, str]) -> Offer:
@@ -248,7 +240,17 @@ def choose(
     )
     fresh = tuple(one for one in offered if one.origin not in before)
     dropped["taken_before"] += len(offered) - len(fresh)
-    same = _shown_before(row, fresh)
+    # what is stored in this place already, in whatever words
+    rows = Memory.objects.filter(
+        audience=row.audience,
+        project=row.project_id,
+        status=Status.ACTIVE.value,
+        source__in={one.candidate.source.value for one in fresh},
+        source_uri__startswith="session:",
+    )
+    sign = Func("source_uri", Value("#"), 2, function="split_part", output_field=TextField())
+    found = rows.annotate(sign=sign).filter(sign__in={_sign(one.origin) for one in fresh})
+    same = frozenset(map(str, found.order_by().values_list("sign", flat=True)))
     bound = similar_memories.thresholds_of(project=row.project).novelty_cosine
     novel = tuple(
         one
@@ -265,20 +267,6 @@ def room(*, row: Session) -> int:
     """Return how many memories a session of its type may still propose."""
     most = promotion.GATES[scratchpads.setting_of(row=row).type].most
     return max(0, most - len((row.observed or {}).get("promoted", ())))
-
-
-def _shown_before(row: Session, offered: tuple[Offer, ...]) -> frozenset[str]:
-    """Return the signals that are stored in this place already, in whatever words. In a unit."""
-    rows = Memory.objects.filter(
-        audience=row.audience,
-        project=row.project_id,
-        status=Status.ACTIVE.value,
-        source__in={one.candidate.source.value for one in offered},
-        source_uri__startswith="session:",
-    )
-    sign = Func("source_uri", Value("#"), 2, function="split_part", output_field=TextField())
-    found = rows.annotate(sign=sign).filter(sign__in={_sign(one.origin) for one in offered})
-    return frozenset(map(str, found.order_by().values_list("sign", flat=True)))
 
 
 def _sign(origin: str) -> str:
@@ -318,7 +306,7 @@ def send(
         if outcome.memory is not None:
             memory_id = str(outcome.memory.id)
             promoted.append(
-                session_report.of_promoted(
+                promotion.describe_promoted(
                     candidate=one.candidate, memory_id=memory_id, outcome=outcome.outcome
                 )
             )

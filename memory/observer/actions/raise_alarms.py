@@ -191,13 +191,7 @@ def _raise(found: Mapping[UUID, set[str]], now: datetime) -> tuple[int, int]:
         writes.save(row=row, fields=("needs_review",), now=now)
     if told:
         counter_rows.add(counts=counts, now=now)
-        audit.append(
-            act="memory.bulk_alarmed",
-            object_type="memory",
-            object_id="",
-            caller=ACTOR,
-            details=dict(told),
-        )
+        audit.append("memory.bulk_alarmed", "memory", "", caller=ACTOR, details=dict(told))
     return sum(map(len, told.values())), len(held)
 
 

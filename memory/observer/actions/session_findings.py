@@ -30,7 +30,7 @@ from memory.observer.actions import offers, prior_sessions
 from memory.observer.detections import Sighting, SignalKind
 from memory.sessions import file_paths, reducers
 from memory.sessions.actions import scratchpads
-from memory.sessions.events import Event, EventKind, from_row
+from memory.sessions.events import EventKind, from_row
 from memory.sessions.models import Session, Turn
 from memory.sessions.queries import opener_of
 from memory.sessions.scratchpad import Scratchpad, edited
@@ -84,7 +84,18 @@ def show(
     with tenancy.unit():
         own = prior_sessions.added_by(row=row)
         before = prior_sessions.seen_before(row=row, seen=seen, own=own)
-        results = _product_results(row)
+        # a result that does not say its tool is that of its call
+        done = Turn.done.filter(session_id=row.id)
+        driven = done.filter(body__name__regex=DRIVES)
+        calls = driven.filter(body__kind=EventKind.TOOL_CALL.value).exclude(body__call=None)
+        names = dict(calls.order_by().values_list("body__call", "body__name")[:PRODUCT_MOST])
+        is_result = Q(body__name__regex=DRIVES) | Q(body__call__in=list(names))
+        rows = done.filter(is_result, body__kind=EventKind.TOOL_RESULT.value).order_by("sequence")
+        found = (
+            from_row(sequence=sequence, row=body or {})
+            for sequence, body in rows.values_list("sequence", "body")[:PRODUCT_MOST]
+        )
+        results = tuple(one if one.name else replace(one, name=names[one.call]) for one in found)
     return SessionFindings(
         row=row,
         who=offers.Proposing(caller=caller, level=level),
@@ -101,24 +112,6 @@ def show(
         ),
         is_open=promotion.is_gate_open(scratchpad=scratchpad, is_piece=is_piece),
     )
-
-
-def _product_results(row: Session) -> tuple[Event, ...]:
-    """Return the results of tools that drive the running product, the first of them. In a unit.
-
-    A result that does not say its tool is that of its call.
-    """
-    done = Turn.done.filter(session_id=row.id)
-    driven = done.filter(body__name__regex=DRIVES)
-    calls = driven.filter(body__kind=EventKind.TOOL_CALL.value).exclude(body__call=None)
-    names = dict(calls.order_by().values_list("body__call", "body__name")[:PRODUCT_MOST])
-    is_result = Q(body__name__regex=DRIVES) | Q(body__call__in=list(names))
-    rows = done.filter(is_result, body__kind=EventKind.TOOL_RESULT.value).order_by("sequence")
-    found = (
-        from_row(sequence=sequence, row=body or {})
-        for sequence, body in rows.values_list("sequence", "body")[:PRODUCT_MOST]
-    )
-    return tuple(one if one.name else replace(one, name=names[one.call]) for one in found)
 
 
 def observe(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:

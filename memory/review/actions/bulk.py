@@ -132,13 +132,7 @@ def decide_session(
             kept = tuple(SessionVerdict(memory_id=one, verdict="keep") for one in ids)
             _check_count(len(kept), count)
         done, reviews = _apply_each(caller, (*verdicts, *kept), edits, now)
-        audit.append(
-            act="session.decided",
-            object_type="session",
-            object_id=str(row.id),
-            caller=caller,
-            details=done,
-        )
+        audit.append("session.decided", "session", str(row.id), caller=caller, details=done)
         return SessionDecided(
             decided={name: len(ids) for name, ids in done.items()},
             summary=inbox.read_summary(caller=caller, session_id=session_id, now=now),

@@ -202,7 +202,7 @@ def _store_merge(audience: UUID, pair: NamePair, **decided: Any) -> UUID:
 
 
 def _record(caller: origins.Actor, act: str, merge_id: UUID) -> None:
-    audit.append(act=act, object_type="entity", object_id=str(merge_id), caller=caller)
+    audit.append(act, "entity", str(merge_id), caller=caller)
 
 
 def _names_of(row: ReviewVerdict) -> NamePair:

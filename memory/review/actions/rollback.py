@@ -91,7 +91,32 @@ def preview(
         if after is not None:
             rows = rows.filter(id__gt=after)
         found = tuple(rows.order_by("id")[: size + 1])
-        items = _preview_items(selection, found[:size], plan)
+        # what becomes of a page; of those past the plan, each by itself
+        page = found[:size]
+        ids = frozenset(row.id for row in page)
+        planned = plan.rewritten.keys() | plan.left.keys()
+        produced = selection.produced().filter(pk__in=ids - planned).order_by()
+        protection = Case(
+            When(Exists(selection.changes_by_others()), then=Value(LeftReason.CHANGED.value)),
+            When(selection.is_kept(), then=Value(LeftReason.KEPT.value)),
+        )
+        own = dict(produced.annotate(protection=protection).values_list("id", "protection"))
+        changed = ids - own.keys()
+        _rewritten, left = rollback_plan.find_ends(ids=changed - planned, selection=selection)
+        whys = {**plan.left, **left, **{id: LeftReason(why) for id, why in own.items() if why}}
+        fates = dict.fromkeys(changed, RollbackFate.REWRITTEN)
+        fates |= dict.fromkeys(whys, RollbackFate.LEFT)
+        items = tuple(
+            rollback_plan.RollbackItem(
+                memory_id=row.id,
+                citation=row.citation,
+                type=row.type,
+                fate=fates.get(row.id, RollbackFate.ARCHIVED),
+                why=whys.get(row.id),
+                stands_again=tuple(id for id, root in plan.restored.items() if root == row.id),
+            )
+            for row in page
+        )
         return rollback_plan.RollbackPreview(
             counts=rollback_plan.count_plan(selection=selection, plan=plan),
             items=items,
@@ -113,9 +138,9 @@ def roll_back(*, caller: Caller, choice: rollback_plan.RollbackChoice, now: date
             selection.choice, mode="json", exclude_none=True, exclude={"project"}
         )
         audit.append(
-            act="memory.rolled_back",
-            object_type="project",
-            object_id=str(selection.project_id),
+            "memory.rolled_back",
+            "project",
+            str(selection.project_id),
             caller=caller,
             details={**chosen, **{name: getattr(done, name) for name in COUNTS}},
         )
@@ -163,7 +188,19 @@ def undo_rollback(*, caller: Caller, review_id: UUID, now: datetime) -> int:
     """
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
-        call = _lock_call(caller, review_id)
+        first = verdict_undo.lock_own_verdict(caller=caller, review_id=review_id)
+        if first.verdict != Verdict.ROLL_BACK:
+            raise NotFound(
+                detail="There is no such rollback of yours.",
+                hint="Only the person who rolled back can undo it. Use the id from the response.",
+            )
+        verdict_undo.check_not_undone(made=first)
+        if not jobs.hold_ended(name=JOB, carrying={ASKED_AT: first.decided_at.isoformat()}):
+            raise Changed(
+                detail="A job still takes back what was chosen; nothing was undone.",
+                hint="Undo it when the job has ended. One that waits can be cancelled.",
+            )
+        call = verdict_undo.lock_call(made=first)
         conflicts = settlements.lock_reopened(befores=tuple(one.before for one in call))
         held = verdict_undo.lock_touched(caller=caller, call=call)
         rewritten = tuple(one for one in call if actions.REWRITTEN in one.before)
@@ -180,35 +217,6 @@ def undo_rollback(*, caller: Caller, review_id: UUID, now: datetime) -> int:
         undone = {"undone": tuple(map(_of, call))}
         writes.record_bulk(caller=caller, act="memory.bulk_review_undone", memory_ids=undone)
     return len(call)
-
-
-def _preview_items(
-    selection: rollback_plan.Selection, rows: tuple[Memory, ...], plan: rollback_plan.RollbackPlan
-) -> tuple[rollback_plan.RollbackItem, ...]:
-    """Return what becomes of a page of memories; of those past the plan, each by itself."""
-    ids = frozenset(row.id for row in rows)
-    planned = plan.rewritten.keys() | plan.left.keys()
-    produced = selection.produced().filter(pk__in=ids - planned).order_by()
-    protection = Case(
-        When(Exists(selection.changes_by_others()), then=Value(LeftReason.CHANGED.value)),
-        When(selection.is_kept(), then=Value(LeftReason.KEPT.value)),
-    )
-    own = dict(produced.annotate(protection=protection).values_list("id", "protection"))
-    changed = ids - own.keys()
-    _rewritten, left = rollback_plan.find_ends(ids=changed - planned, selection=selection)
-    whys = {**plan.left, **left, **{id: LeftReason(why) for id, why in own.items() if why}}
-    fates = dict.fromkeys(changed, RollbackFate.REWRITTEN) | dict.fromkeys(whys, RollbackFate.LEFT)
-    return tuple(
-        rollback_plan.RollbackItem(
-            memory_id=row.id,
-            citation=row.citation,
-            type=row.type,
-            fate=fates.get(row.id, RollbackFate.ARCHIVED),
-            why=whys.get(row.id),
-            stands_again=tuple(id for id, root in plan.restored.items() if root == row.id),
-        )
-        for row in rows
-    )
 
 
 def _enqueue(selection: rollback_plan.Selection) -> RolledBack:
@@ -328,26 +336,6 @@ def _rewrite_all(
             )
             made.append(verdict)
     return made
-
-
-def _lock_call(caller: Caller, review_id: UUID) -> tuple[ReviewVerdict, ...]:
-    """Return the verdicts of the call that this one belongs to, locked.
-
-    Raises NotFound, and Conflict where it is undone or its job has not ended.
-    """
-    first = verdict_undo.lock_own_verdict(caller=caller, review_id=review_id)
-    if first.verdict != Verdict.ROLL_BACK:
-        raise NotFound(
-            detail="There is no such rollback of yours.",
-            hint="Only the person who rolled back can undo it. Use the id from the response.",
-        )
-    verdict_undo.check_not_undone(made=first)
-    if not jobs.hold_ended(name=JOB, carrying={ASKED_AT: first.decided_at.isoformat()}):
-        raise Changed(
-            detail="A job still takes back what was chosen; nothing was undone.",
-            hint="Undo it when the job has ended. One that waits can be cancelled.",
-        )
-    return verdict_undo.lock_call(made=first)
 
 
 def _announce_undone(

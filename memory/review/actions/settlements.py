@@ -84,7 +84,21 @@ def settle(
         prepared = remember.prepare(caller=caller, new=new)
     with tenancy.unit():
         row, sides = _lock(caller, conflict_id, settlement.if_version)
-        _check_may_settle(caller, row, sides, verdict)
+        why = conflicts.bars_of(caller=caller, row=row, sides=sides)[verdict]
+        if why is Bar.OWN:
+            raise SelfApproval(
+                detail="You wrote one of the two, so somebody else decides between them.",
+                hint="Withdraw yours by keeping the other one, or ask a steward.",
+            )
+        if why is Bar.STEWARD:
+            require(caller=caller, act=Act.SETTLE)
+        if why is Bar.PERSONAL:
+            raise Forbidden(
+                detail="A personal memory does not take the place of one that others see.",
+                hint="Share it with the project first, keep both, or keep the other one.",
+            )
+        if why is Bar.OVER:
+            raise _over()
         before = _carry_out(caller, sides, settlement, prepared, now)
         row.verdict, row.reason, row.before = verdict.value, settlement.reason, before
         row.settled_by, row.settled_at = caller.user_id, now
@@ -110,7 +124,24 @@ def reopen(
             raise NotActive(detail="This conflict is open.", hint="Settle it first.")
         if why is Bar.STEWARD:
             require(caller=caller, act=Act.SETTLE)
-        _restore_sides(caller, row, now)
+        successor = row.before.get("successor")
+        if row.verdict == ConflictVerdict.EDIT.value and row.before.get("written", True):
+            written = lock_memory(caller=caller, memory_id=UUID(successor))
+            if written.status == Status.ACTIVE and written.version == 1:
+                # before both sides are restored: they may have its external id
+                actions.archive_row(caller=caller, row=written, reason="Taken back.", now=now)
+        for memory_id, before in sorted(row.before.get("memories", {}).items()):
+            side = lock_memory(caller=caller, memory_id=UUID(memory_id))
+            if side.status != Status.SUPERSEDED or str(side.superseded_by_id) != successor:
+                raise Changed(
+                    detail="One of the memories has changed since.",
+                    hint="Look at both, and correct the one that stands.",
+                )
+            apply_decision.take_edges((UUID(successor),), (side.id,), kind=LinkKind.SUPERSEDES)
+            apply_decision.reactivate(row=side, before=before)
+            writes.save_unique(row=side, fields=apply_decision.RETIRED, now=now)
+            writes.announce(caller=caller, kind="memory.restored", rows=(side,))
+        apply_decision.put_edges(edges=row.before.get("links", ()))
         _clear(row)
         _save(caller, row, sides, "memory.conflict_reopened")
         _record(caller, row, sides, "memory.conflict_reopened", {})
@@ -212,27 +243,6 @@ def _check_in_person(caller: Caller) -> None:
         )
 
 
-def _check_may_settle(
-    caller: Caller, row: Conflict, sides: Sides, verdict: ConflictVerdict
-) -> None:
-    """Check who settles what. Raises RoleNotSufficient, SelfApproval, Forbidden, NotActive."""
-    why = conflicts.bars_of(caller=caller, row=row, sides=sides)[verdict]
-    if why is Bar.OWN:
-        raise SelfApproval(
-            detail="You wrote one of the two, so somebody else decides between them.",
-            hint="Withdraw yours by keeping the other one, or ask a steward.",
-        )
-    if why is Bar.STEWARD:
-        require(caller=caller, act=Act.SETTLE)
-    if why is Bar.PERSONAL:
-        raise Forbidden(
-            detail="A personal memory does not take the place of one that others see.",
-            hint="Share it with the project first, keep both, or keep the other one.",
-        )
-    if why is Bar.OVER:
-        raise _over()
-
-
 def _over() -> NotActive:
     """Return the refusal of what only an open conflict takes."""
     return NotActive(
@@ -310,28 +320,6 @@ def _replace_both(
 def _link(winner: Memory, side: Memory, reason: str) -> None:
     decision = Decision(target_id=side.id, link=LinkKind.SUPERSEDES, reason=reason)
     apply_decision.link(source=winner, target=side, decision=decision)
-
-
-def _restore_sides(caller: Caller, row: Conflict, now: datetime) -> None:
-    """Undo what a verdict wrote. Raises Conflict where something has changed since."""
-    successor = row.before.get("successor")
-    if row.verdict == ConflictVerdict.EDIT.value and row.before.get("written", True):
-        written = lock_memory(caller=caller, memory_id=UUID(successor))
-        if written.status == Status.ACTIVE and written.version == 1:
-            # before both sides are restored: they may have its external id
-            actions.archive_row(caller=caller, row=written, reason="Taken back.", now=now)
-    for memory_id, before in sorted(row.before.get("memories", {}).items()):
-        side = lock_memory(caller=caller, memory_id=UUID(memory_id))
-        if side.status != Status.SUPERSEDED or str(side.superseded_by_id) != successor:
-            raise Changed(
-                detail="One of the memories has changed since.",
-                hint="Look at both, and correct the one that stands.",
-            )
-        apply_decision.take_edges((UUID(successor),), (side.id,), kind=LinkKind.SUPERSEDES)
-        apply_decision.reactivate(row=side, before=before)
-        writes.save_unique(row=side, fields=apply_decision.RETIRED, now=now)
-        writes.announce(caller=caller, kind="memory.restored", rows=(side,))
-    apply_decision.put_edges(edges=row.before.get("links", ()))
 
 
 def _clear(row: Conflict) -> None:

@@ -137,7 +137,11 @@ def take_back(*, call: Sequence[ReviewVerdict], held: Mapping[UUID, Memory], now
     for kept in traces.touched:
         row = held[UUID(kept["id"])]
         row.version += 1
-        changed |= _restore_fields(row, kept["fields"])
+        for name, value in kept["fields"].items():
+            was = actions.read_field(name=name, value=value)
+            if getattr(row, name) != was:
+                setattr(row, name, was)
+                changed.add(name.removesuffix("_id"))
     touched = tuple({kept["id"]: held[UUID(kept["id"])] for kept in traces.touched}.values())
     by_state = sorted(touched, key=lambda row: row.status == Status.ACTIVE)
     try:
@@ -160,17 +164,6 @@ def _traces_of(call: Sequence[ReviewVerdict]) -> actions.Traces:
     names = ("touched", "made", "links", "versions", actions.TAKEN)
     found = {name: [one for kept in befores for one in kept.get(name, ())] for name in names}
     return actions.Traces(**{**found, "made": list(map(UUID, found["made"]))})
-
-
-def _restore_fields(row: Memory, kept: Mapping[str, Any]) -> set[str]:
-    """Give a row fields as they were put down; return the names of those that were others."""
-    changed = set()
-    for name, value in kept.items():
-        was = actions.read_field(name=name, value=value)
-        if getattr(row, name) != was:
-            setattr(row, name, was)
-            changed.add(name.removesuffix("_id"))
-    return changed
 
 
 def archive_held(*, caller: Caller, rows: Sequence[Memory], reason: str, now: datetime) -> None:

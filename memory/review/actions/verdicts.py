@@ -94,7 +94,21 @@ def merge(*, caller: Caller, memory_id: UUID, into: UUID, now: datetime) -> Deci
             memories.lock_memory(caller=caller, memory_id=one)
         row = actions.lock_waiting(caller=caller, memory_id=memory_id)
         other = memories.lock_memory(caller=caller, memory_id=into)
-        _check_may_merge(caller, row, other)
+        # of the same people, so that nobody sees more of either than before
+        same = (row.project_id, row.audience) == (other.project_id, other.audience)
+        if not same or row.id == other.id:
+            raise wrong_field(
+                pointer="/into",
+                detail="A memory is merged into another one of the same project and scope.",
+                hint="Pick one that the same people see, or correct this one instead.",
+                code="place",
+            )
+        if row.scope != Scope.PERSONAL:
+            require(caller=caller, act=Act.MERGE)
+        actions.check_may_approve(caller=caller, row=row)
+        protection.check_active(row=other)
+        protection.check_agent_may_forget(caller=caller, row=row)
+        protection.check_agent_may_change(caller=caller, row=other)
         traces = Traces()
         traces.keep(row)
         traces.keep(other)
@@ -211,24 +225,6 @@ VERBS: Final[Mapping[str, Verb[DecidedMemory]]] = {
     "reject": Verb(needs=Act.WRITE, apply=_reject, done="rejected"),
     "snooze": Verb(needs=Act.CONFIRM, apply=_snooze, done="snoozed"),
 }
-
-
-def _check_may_merge(caller: Caller, row: Memory, other: Memory) -> None:
-    """Check that both are of the same people, so that nobody sees more of either than before."""
-    same = (row.project_id, row.audience) == (other.project_id, other.audience)
-    if not same or row.id == other.id:
-        raise wrong_field(
-            pointer="/into",
-            detail="A memory is merged into another one of the same project and scope.",
-            hint="Pick one that the same people see, or correct this one instead.",
-            code="place",
-        )
-    if row.scope != Scope.PERSONAL:
-        require(caller=caller, act=Act.MERGE)
-    actions.check_may_approve(caller=caller, row=row)
-    protection.check_active(row=other)
-    protection.check_agent_may_forget(caller=caller, row=row)
-    protection.check_agent_may_change(caller=caller, row=other)
 
 
 def _add_to(other: Memory, row: Memory, now: datetime) -> None:

@@ -24,6 +24,7 @@ from django.db.models import Case, Count, Min, Q, QuerySet, Value, When
 
 from accounts import tenancy
 from accounts.caller import Caller
+from accounts.pages import Page, page_of
 from memory.customization.queries import trust_level_of
 from memory.experiments import queries as experiments
 from memory.records.models import BESIDE, Memory, ReviewVerdict
@@ -35,9 +36,8 @@ from memory.sessions import queries as sessions
 from memory.sessions.models import Session
 from memory.taxonomy import Source, Status, Verdict
 from teams import queries as places
-from teams import visibility
+from teams import trust, visibility
 from teams.permissions import Act, require
-from teams.trust import Asking, level_row
 
 WEEK: Final = timedelta(days=7)
 MOST_SIMILAR: Final = 3  # memories shown beside a waiting one; default, not measured
@@ -85,14 +85,6 @@ class InboxItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InboxPage:
-    """Some of what waits, and where the next page starts."""
-
-    items: tuple[InboxItem, ...]
-    next_place: InboxPosition | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class InboxCounts:
     """How much waits for the caller, by group, and since when the oldest does."""
 
@@ -117,7 +109,7 @@ class SessionSummary:
     shown: Mapping[str, Any]
     candidates: tuple[Mapping[str, Any], ...]
     waiting: int
-    asking: Asking
+    asking: trust.Asking
     again: tuple[experiments.ReentryView, ...] = ()
 
 
@@ -161,7 +153,7 @@ def list_waiting(
     limit: int,
     now: datetime,
     imported: QuerySet[Any] | None = None,
-) -> InboxPage:
+) -> Page[InboxItem, InboxPosition]:
     """Return at most `limit` of what waits, the longest waiting first. Raises NotFound."""
     found: list[InboxItem] = []
     with tenancy.unit():
@@ -182,9 +174,7 @@ def list_waiting(
                 for one in disputed
             )
     found.sort(key=lambda one: (one.place.since, one.place.item_id))
-    items = tuple(found[:limit])
-    has_more = len(found) > len(items) > 0
-    return InboxPage(items=items, next_place=items[-1].place if has_more else None)
+    return page_of(found=found, limit=limit, place=lambda last: last.place)
 
 
 def waiting_ids(
@@ -367,7 +357,7 @@ def read_summary(*, caller: Caller, session_id: UUID, now: datetime) -> SessionS
         shown={**EMPTY, **{name: observed[name] for name in observed if name not in INNER}},
         candidates=tuple(candidates),
         waiting=sum(one["waits"] for one in candidates),
-        asking=level_row(level=level).asking,
+        asking=trust.level_row(level=level).asking,
         again=experiments.reentry_views(caller=caller, observed=observed, now=now),
     )
 

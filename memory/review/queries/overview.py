@@ -9,21 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import (
-    Case,
-    Count,
-    Exists,
-    F,
-    Func,
-    Max,
-    Min,
-    OuterRef,
-    Q,
-    QuerySet,
-    UUIDField,
-    Value,
-    When,
-)  # fmt: skip
+from django.db import models
 from django.db.models.functions import Cast
 
 from accounts import tenancy
@@ -39,7 +25,6 @@ from memory.taxonomy import LinkKind, Status, Verification
 from teams import queries as places
 from teams import visibility
 from teams.permissions import Act, allows
-from teams.queries import experiments_in
 
 # Health of a project's memory, 0..100, as a sum of named parts that are always shown.
 #
@@ -106,8 +91,8 @@ ALARMS_READ: Final = 100  # the newest; default, not measured
 MOST_ALARMS: Final = 5  # rows
 URGENT: Final = ("orders", "command", ALARM_BURST, ALARM_DOMINANT, "address")  # most urgent first
 
-ACTIVE = Q(status=Status.ACTIVE.value)
-VERIFIED = Q(verification=Verification.VERIFIED.value) | Q(user_verified=True)
+ACTIVE = models.Q(status=Status.ACTIVE.value)
+VERIFIED = models.Q(verification=Verification.VERIFIED.value) | models.Q(user_verified=True)
 REASONS = ("contradicted", "tainted", "stale", "review")  # the most urgent first
 
 
@@ -138,7 +123,7 @@ def overview(*, caller: Caller, project: str, now: datetime) -> dict[str, Any]:
         rows = views.countable(caller=caller).filter(ACTIVE, project_id=place.id)
         tally = _count(rows, caller, project, now)
         saved = None
-        if experiments_in(project=place).enabled:
+        if places.experiments_in(project=place).enabled:
             saved = experiments.report(
                 caller=caller, project=place.slug, days=experiments.USUAL_DAYS, now=now
             ).saved
@@ -156,9 +141,9 @@ def overview(*, caller: Caller, project: str, now: datetime) -> dict[str, Any]:
             "alarms": _list_alarms(caller, place.id, rows, now),
             "places": tuple(
                 rows.exclude(related_modules=[])
-                .annotate(name=Func(F("related_modules"), function="unnest"))
+                .annotate(name=models.Func(models.F("related_modules"), function="unnest"))
                 .values("name")
-                .annotate(memories=Count("id"))
+                .annotate(memories=models.Count("id"))
                 .order_by("-memories", "name")[:MOST_MODULES]
             ),
         }
@@ -177,8 +162,8 @@ def count_for_frame(*, caller: Caller, project_id: UUID, now: datetime) -> dict[
     with tenancy.unit():
         rows = views.countable(caller=caller).filter(ACTIVE, project_id=project_id)
         due = pending.WAITING & pending.is_awake(caller=caller, now=now)
-        found = rows.aggregate(memories=Count("id"), due=Count("id", filter=due))
-        here = Q(project_id=project_id)
+        found = rows.aggregate(memories=models.Count("id"), due=models.Count("id", filter=due))
+        here = models.Q(project_id=project_id)
         disputed, _ = conflicts.count_due(caller=caller, project=None, among=here, now=now)
         return {"memories": found["memories"], "due": found["due"] + disputed}
 
@@ -189,9 +174,11 @@ def count_by_project(*, caller: Caller, now: datetime) -> dict[UUID, dict[str, A
         sight = visibility.sight_of(caller=caller)
         rows = Memory.objects.filter(visibility.as_q(sight=sight), ACTIVE, project__isnull=False)
         groups = rows.values("project_id").annotate(
-            memories=Count("id"),
-            due=Count("id", filter=pending.WAITING & pending.is_awake(caller=caller, now=now)),
-            last_change_at=Max("updated_at"),
+            memories=models.Count("id"),
+            due=models.Count(
+                "id", filter=pending.WAITING & pending.is_awake(caller=caller, now=now)
+            ),
+            last_change_at=models.Max("updated_at"),
         )
         disputed = conflicts.count_due_by_project(caller=caller, now=now)
         return {
@@ -200,7 +187,9 @@ def count_by_project(*, caller: Caller, now: datetime) -> dict[UUID, dict[str, A
         }
 
 
-def _count(rows: QuerySet[Memory], caller: Caller, project: str, now: datetime) -> ProjectCounts:
+def _count(
+    rows: models.QuerySet[Memory], caller: Caller, project: str, now: datetime
+) -> ProjectCounts:
     """Count memories, and the conflicts that wait in the inbox."""
     due = pending.WAITING & pending.is_awake(caller=caller, now=now)
     corrections = MemoryLink.objects.filter(
@@ -208,16 +197,16 @@ def _count(rows: QuerySet[Memory], caller: Caller, project: str, now: datetime) 
     )
     used = MemoryUsage.objects.filter(memory__in=rows, last_accessed_at__gte=now - MONTH)
     found = rows.aggregate(
-        memories=Count("id"),
-        added_in_week=Count("id", filter=Q(created_at__gte=now - WEEK)),
-        oldest_review_at=Min("created_at", filter=due),
-        due=Count("id", filter=due),
-        waiting=Count("id", filter=Q(needs_review=True)),
-        verified=Count("id", filter=VERIFIED),
-        stale=Count("id", filter=pending.STALE),
+        memories=models.Count("id"),
+        added_in_week=models.Count("id", filter=models.Q(created_at__gte=now - WEEK)),
+        oldest_review_at=models.Min("created_at", filter=due),
+        due=models.Count("id", filter=due),
+        waiting=models.Count("id", filter=models.Q(needs_review=True)),
+        verified=models.Count("id", filter=VERIFIED),
+        stale=models.Count("id", filter=pending.STALE),
     )
     corrected = corrections.values("source_id").distinct().count()
-    disputed, since = conflicts.count_due(caller=caller, project=project, among=Q(), now=now)
+    disputed, since = conflicts.count_due(caller=caller, project=project, among=models.Q(), now=now)
     oldest = (one for one in (found.pop("oldest_review_at"), since) if one)
     return ProjectCounts(
         needs_review=found.pop("waiting"),
@@ -230,13 +219,13 @@ def _count(rows: QuerySet[Memory], caller: Caller, project: str, now: datetime) 
 
 
 def _list_attention(
-    rows: QuerySet[Memory], caller: Caller, now: datetime
+    rows: models.QuerySet[Memory], caller: Caller, now: datetime
 ) -> tuple[dict[str, Any], ...]:
-    urgency = Case(
-        When(verification=Verification.CONTRADICTED.value, then=Value(0)),
-        When(pending.TAINTED, then=Value(1)),
-        When(pending.STALE, then=Value(2)),
-        default=Value(3),
+    urgency = models.Case(
+        models.When(verification=Verification.CONTRADICTED.value, then=models.Value(0)),
+        models.When(pending.TAINTED, then=models.Value(1)),
+        models.When(pending.STALE, then=models.Value(2)),
+        default=models.Value(3),
     )
     waiting = rows.filter(pending.WAITING).annotate(urgency=urgency)
     first = waiting.order_by("urgency", "-importance", "id").values_list("id", "urgency")
@@ -248,7 +237,7 @@ def _list_attention(
 
 
 def _list_alarms(
-    caller: Caller, project_id: UUID, rows: QuerySet[Memory], now: datetime
+    caller: Caller, project_id: UUID, rows: models.QuerySet[Memory], now: datetime
 ) -> tuple[dict[str, Any], ...]:
     """Return the alarms about some active memories that the caller sees. In a unit.
 
@@ -259,9 +248,11 @@ def _list_alarms(
     kept = Statistic.objects.filter(
         kind=ALARM, project_id=project_id, updated_at__gte=now - ALARM_DAYS
     )
-    memory_id = Case(When(kind=ALARM, then=Cast("key", UUIDField())))
-    seen = rows.filter(pk=OuterRef("memory_id"), user_verified=False)
-    found = kept.alias(memory_id=memory_id).filter(Exists(seen)).order_by("-updated_at", "key")
+    memory_id = models.Case(models.When(kind=ALARM, then=Cast("key", models.UUIDField())))
+    seen = rows.filter(pk=models.OuterRef("memory_id"), user_verified=False)
+    found = (
+        kept.alias(memory_id=memory_id).filter(models.Exists(seen)).order_by("-updated_at", "key")
+    )
     newest = found.values_list("key", "counts")[:ALARMS_READ]
     rang = {UUID(key): tuple(one for one in URGENT if one in counts) for key, counts in newest}
     ids = sorted(rang, key=lambda one: (URGENT.index(rang[one][0]), one))[:MOST_ALARMS]

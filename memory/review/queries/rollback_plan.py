@@ -467,7 +467,12 @@ def find_ends(
     """
     wanted = frozenset(ids)
     judged = find_judgments(ids=wanted, selection=selection)
-    changes = _list_changes(wanted, selection)
+    changes: defaultdict[UUID, list[VersionChange]] = defaultdict(list)
+    made = versions_in_effect().filter(memory__in=wanted).annotate(is_theirs=selection.was_ended())
+    columns = ("memory_id", "number", "changed_by", "changed_at", "is_theirs")
+    for id, *change in made.order_by("memory_id", "number").values_list(*columns):
+        number, made_by, made_at, is_theirs = change
+        changes[id].append((number, made_by, made_at, is_theirs))
     numbers: dict[UUID, int] = {}
     left: dict[UUID, LeftReason] = {}
     for id in wanted:
@@ -491,19 +496,6 @@ def _why_left(row: Memory, version: Any) -> LeftReason | None:
     names = (name for name in versions.BROUGHT_BACK if name in version.fields)
     is_same = version.is_same and all(getattr(row, one) == version.fields[one] for one in names)
     return LeftReason.SAME if is_same else None
-
-
-def _list_changes(
-    wanted: frozenset[UUID], selection: Selection
-) -> defaultdict[UUID, list[VersionChange]]:
-    """Return the changes of memories that no rollback has taken back, the first one first."""
-    changes: defaultdict[UUID, list[VersionChange]] = defaultdict(list)
-    rows = versions_in_effect().filter(memory__in=wanted).annotate(is_theirs=selection.was_ended())
-    columns = ("memory_id", "number", "changed_by", "changed_at", "is_theirs")
-    for id, *change in rows.order_by("memory_id", "number").values_list(*columns):
-        number, made_by, made_at, is_theirs = change
-        changes[id].append((number, made_by, made_at, is_theirs))
-    return changes
 
 
 def find_end(

@@ -26,7 +26,6 @@ from memory.secrets import scanner
 from memory.sessions import event_parsing, external_content
 from memory.sessions import queries as sessions
 from memory.sessions.actions.append_turns import MOST_MASKED, MaskedSecret
-from memory.sessions.event_parsing import Refused
 from memory.sessions.events import Event, EventKind, to_row
 from memory.sessions.models import Session, Stream, Turn
 from teams import audit
@@ -56,7 +55,7 @@ class AppendedEvents:
     known: int
     unknown: int
     last_sequence: int
-    refused: tuple[Refused, ...]
+    refused: tuple[event_parsing.Refused, ...]
     masked: tuple[MaskedSecret, ...]
 
 
@@ -65,7 +64,7 @@ class Clean:
     """Events that may be stored, each with the kinds of what was taken out; and what is none."""
 
     events: tuple[tuple[Event, tuple[str, ...]], ...]
-    refused: tuple[Refused, ...]
+    refused: tuple[event_parsing.Refused, ...]
 
 
 def append_events(
@@ -86,9 +85,9 @@ def append_events(
             raise sessions.missing() from error
         done = _store(row, clean, now)
         audit.append(
-            act="session.events_appended",
-            object_type="session",
-            object_id=str(row.id),
+            "session.events_appended",
+            "session",
+            str(row.id),
             caller=caller,
             details={
                 "stored": done.stored,
@@ -149,7 +148,7 @@ def cleaned(*, events: tuple[object, ...]) -> Clean:
             code="too_many",
         )
     found: list[tuple[Event, tuple[str, ...]]] = []
-    refused: list[Refused] = []
+    refused: list[event_parsing.Refused] = []
     known: dict[tuple[str, str], tuple[tuple[str, ...], str]] = {}
     for position, event in enumerate(events):
         masked: list[str] = []
@@ -163,12 +162,24 @@ def cleaned(*, events: tuple[object, ...]) -> Clean:
 
         row = secrets.mask_texts(row=event, redact=redact)
         read = event_parsing.read(row=row, position=position)
-        if isinstance(read, Refused):
+        if isinstance(read, event_parsing.Refused):
             refused.append(read)
         else:
             found.append((read, tuple(masked)))
     if refused and not found:
-        raise _no_events(refused)
+        errors = tuple(
+            FieldError(
+                pointer=f"/events/{one.position}/{one.field}".rstrip("/"),
+                detail=message("This is no event: {reason}.", reason=one.reason.value),
+                code=one.reason.value,
+            )
+            for one in refused[:MOST_TOLD]
+        )
+        raise InvalidInput(
+            detail=errors[0].detail,
+            hint="An event has a sequence from 1 on and a kind; a call of a tool has its name.",
+            errors=errors,
+        )
     return Clean(events=tuple(found), refused=tuple(refused))
 
 
@@ -187,23 +198,6 @@ def _redacted(name: str, text: str) -> tuple[tuple[str, ...], str]:
         )
     kinds = tuple(one.kind.value for one in findings)
     return kinds, secrets.redact(text=text, findings=findings) if findings else text
-
-
-def _no_events(refused: list[Refused]) -> InvalidInput:
-    """Return the refusal of rows none of which is an event, naming them."""
-    errors = tuple(
-        FieldError(
-            pointer=f"/events/{one.position}/{one.field}".rstrip("/"),
-            detail=message("This is no event: {reason}.", reason=one.reason.value),
-            code=one.reason.value,
-        )
-        for one in refused[:MOST_TOLD]
-    )
-    return InvalidInput(
-        detail=errors[0].detail,
-        hint="An event has a sequence from 1 on and a kind; a call of a tool has its name.",
-        errors=errors,
-    )
 
 
 def _store(row: Session, clean: Clean, now: datetime) -> AppendedEvents:

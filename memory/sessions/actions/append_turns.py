@@ -81,9 +81,9 @@ def append_turns(
         row = sessions.hold_own(caller=caller, session_id=session_id)
         done = store(row=row, clean=clean, now=now)
         audit.append(
-            act="session.turns_appended",
-            object_type="session",
-            object_id=str(row.id),
+            "session.turns_appended",
+            "session",
+            str(row.id),
             caller=caller,
             details={"stored": done.stored, "known": done.known, "masked": len(done.masked)},
         )
@@ -135,23 +135,19 @@ def cleaned(*, turns: tuple[NewTurn, ...]) -> tuple[Clean, ...]:
     """Check turns and take secrets out of them. Outside of a unit. Raises InvalidInput."""
     found: list[Clean] = []
     for place, turn in enumerate(turns):
-        _check(place, turn)
+        at = f"/turns/{place}"
+        roles = tuple(speaker.value for speaker in Speaker)
+        if turn.role not in roles:
+            detail = message("{value!r} is not one of: {names}.", value=turn.role, names=roles)
+            raise wrong_field(pointer=f"{at}/role", detail=detail, code="choice")
+        lifecycle.check_field(pointer=f"{at}/text", text=turn.text, longest=LONGEST_TURN)
+        if turn.sequence is not None:
+            _check_sequence(place, turn.sequence)
         findings = scanner.find_secrets(text=turn.text, is_spoken=True)
         text = secrets.redact(text=turn.text, findings=findings) if findings else turn.text
         kinds = tuple(one.kind.value for one in findings)
         found.append((replace(turn, text=text), kinds))
     return tuple(found)
-
-
-def _check(place: int, turn: NewTurn) -> None:
-    at = f"/turns/{place}"
-    roles = tuple(speaker.value for speaker in Speaker)
-    if turn.role not in roles:
-        detail = message("{value!r} is not one of: {names}.", value=turn.role, names=roles)
-        raise wrong_field(pointer=f"{at}/role", detail=detail, code="choice")
-    lifecycle.check_field(pointer=f"{at}/text", text=turn.text, longest=LONGEST_TURN)
-    if turn.sequence is not None:
-        _check_sequence(place, turn.sequence)
 
 
 def _check_sequence(place: int, sequence: int) -> None:
@@ -199,9 +195,9 @@ def _taken(caller: Caller, new: NewSession, clean: tuple[Clean, ...], now: datet
     is_open = row.state == "open"
     job_id = lifecycle.close(rows=(row,), now=now)[0] if is_open else None
     audit.append(
-        act="session.taken",
-        object_type="session",
-        object_id=str(row.id),
+        "session.taken",
+        "session",
+        str(row.id),
         caller=caller,
         details={"stored": done.stored, "known": done.known, "masked": len(done.masked)},
     )

@@ -22,7 +22,6 @@ from accounts.queries import keep_events_days
 from memory.sessions import queries as sessions
 from memory.sessions.actions import trust
 from memory.sessions.models import GivenOut, Session, Stream, Turn
-from memory.sessions.queries import SessionView
 from memory.taxonomy import Scope
 from memory.text.text import check_text
 from teams import audit
@@ -80,7 +79,7 @@ class NewSession:
 class OpenedSession:
     """The session, and whether it is new."""
 
-    session: SessionView
+    session: sessions.SessionView
     is_new: bool
 
 
@@ -113,9 +112,9 @@ def _opened(caller: Caller, new: NewSession, now: datetime) -> OpenedSession:
     if placed.is_new:
         ended = close_others(caller=caller, row=placed.row, now=now)
         audit.append(
-            act="session.opened",
-            object_type="session",
-            object_id=str(placed.row.id),
+            "session.opened",
+            "session",
+            str(placed.row.id),
             caller=caller,
             details={"ended": ended} if ended else None,
         )
@@ -128,7 +127,12 @@ def place_session(*, caller: Caller, new: NewSession, now: datetime) -> Placed:
 
     Raises NotFound for a project the caller cannot see, NotBoundToProject, InvalidInput.
     """
-    project = _project(caller, new)
+    project = places.find_project(caller=caller, ref=new.project) if new.project else None
+    if project is None and caller.bound_projects is not None:
+        raise NotBoundToProject(
+            detail="This token is bound to projects; it opens no session outside of them.",
+            hint="Name one of its projects in “project”.",
+        )
     audience = _audience(caller, new, project)
     if new.external_id:
         rows = Session.objects.select_for_update().filter(audience=audience, project=project)
@@ -153,17 +157,6 @@ def place_session(*, caller: Caller, new: NewSession, now: datetime) -> Placed:
     )
     trust.raise_trust(caller=caller, project_id=row.project_id, now=now)
     return Placed(row=row, is_new=True)
-
-
-def _project(caller: Caller, new: NewSession) -> Project | None:
-    if new.project:
-        return places.find_project(caller=caller, ref=new.project)
-    if caller.bound_projects is None:
-        return None
-    raise NotBoundToProject(
-        detail="This token is bound to projects; it opens no session outside of them.",
-        hint="Name one of its projects in “project”.",
-    )
 
 
 def _audience(caller: Caller, new: NewSession, project: Project | None) -> UUID:
@@ -247,7 +240,7 @@ def close_others(*, caller: Caller, row: Session, now: datetime) -> int:
 
 def end_session(
     *, caller: Caller, session_id: UUID, now: datetime
-) -> tuple[SessionView, UUID | None]:
+) -> tuple[sessions.SessionView, UUID | None]:
     """End a session and queue its consolidation in the same unit; ended once, it stays ended.
 
     Return it with its job; None where one waits already, and for a session that is not to be kept.
@@ -257,9 +250,7 @@ def end_session(
     with tenancy.unit():
         row = sessions.hold_own(caller=caller, session_id=session_id)
         job_id = close(rows=(row,), now=now)[0] if row.state == "open" else None
-        audit.append(
-            act="session.ended", object_type="session", object_id=str(row.id), caller=caller
-        )
+        audit.append("session.ended", "session", str(row.id), caller=caller)
         return sessions.to_view(sessions.find(caller=caller, session_id=session_id)), job_id
 
 
@@ -290,22 +281,17 @@ def forget(*, now: datetime) -> int:
     said = _is_past(now - timedelta(days=settings.KEEP_TURNS_DAYS)) & Q(stream=Stream.SAID)
     longest = keep_events_days(organization_id=tenancy.current().organization_id)
     with tenancy.unit():
-        done = _done_is_past(now, longest) & Q(stream__in=OF_EVENTS)
+        own = places.events_days_by_project()
+        past = _is_past(now - timedelta(days=longest))
+        for days in sorted({days for days in own.values() if days < longest}):
+            named = tuple(id for id, its in own.items() if its == days)
+            past |= Q(session__project__in=named) & _is_past(now - timedelta(days=days))
+        done = past & Q(stream__in=OF_EVENTS)
         turns, _ = Turn.all_streams.filter(said | done).delete()
         old = now - timedelta(days=KEEP_GIVEN_DAYS)
         given, _ = GivenOut.all_rows.filter(at__lt=old).delete()
         Session.objects.filter(heading_tokens__gt=0, active_at__lt=old).update(heading_tokens=0)
     return turns + given
-
-
-def _done_is_past(now: datetime, longest: int) -> Q:
-    """Say of which sessions it is forgotten what was done, by the projects that they are of."""
-    own = places.events_days_by_project()
-    found = _is_past(now - timedelta(days=longest))
-    for days in sorted({days for days in own.values() if days < longest}):
-        named = tuple(id for id, its in own.items() if its == days)
-        found |= Q(session__project__in=named) & _is_past(now - timedelta(days=days))
-    return found
 
 
 def _is_past(old: datetime) -> Q:

@@ -211,8 +211,22 @@ def set_trust(*, caller: Caller, ref: str, level: TrustLevel, now: datetime) -> 
             )
         _hold(user_id, project_id)
         standing = standing_of(user_id=user_id, project_id=project_id)
-        _check(caller, standing, level)
-        if is_person(caller=caller) or level < trust.in_force(standing=standing, role=caller.role):
+        held = trust.in_force(standing=standing, role=caller.role)
+        if level > held and not is_person(caller=caller):
+            raise Forbidden(
+                detail="An agent does not raise the trust that its person has in memory.",
+                hint="Raise it in person, on the project's page about trust.",
+            )
+        if not trust.may_choose(standing=standing, level=level, role=caller.role):
+            if level is TrustLevel.AUTONOMOUS:
+                raise Forbidden(
+                    detail="Only an owner works without being asked.", hint="Ask an owner about it."
+                )
+            raise Forbidden(
+                detail="This level is not reached yet.",
+                hint="GET /api/v1/projects/{ref}/trust says what is missing.",
+            )
+        if is_person(caller=caller) or level < held:
             _store(user_id, project_id, trust.chosen(standing=standing, level=level, now=now), now)
             audit.append(  # that it changed, and not to what: the level is its person's alone
                 act="project.trust_set",
@@ -267,25 +281,6 @@ def _risen(user_id: UUID, project_id: UUID, standing: Standing, now: datetime) -
         return standing
     found = _count_evidence(user_id, project_id, standing)
     return trust.risen(standing=standing, evidence=found, now=now)
-
-
-def _check(caller: Caller, standing: Standing, level: TrustLevel) -> None:
-    held = trust.in_force(standing=standing, role=caller.role)
-    if level > held and not is_person(caller=caller):
-        raise Forbidden(
-            detail="An agent does not raise the trust that its person has in memory.",
-            hint="Raise it in person, on the project's page about trust.",
-        )
-    if trust.may_choose(standing=standing, level=level, role=caller.role):
-        return
-    if level is TrustLevel.AUTONOMOUS:
-        raise Forbidden(
-            detail="Only an owner works without being asked.", hint="Ask an owner about it."
-        )
-    raise Forbidden(
-        detail="This level is not reached yet.",
-        hint="GET /api/v1/projects/{ref}/trust says what is missing.",
-    )
 
 
 def _hold(user_id: UUID, project_id: UUID) -> None:
