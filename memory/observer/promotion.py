@@ -446,7 +446,7 @@ def describe_signals(
     proposed: tuple[ObservedCandidate, ...],
     is_open: bool,
 ) -> dict[str, Any]:
-    """Return the signals by kind, the first of them one by one, and why others became nothing."""
+    """Return signals by kind, the first one by one, and why others became nothing."""
     offered = {candidate.key for candidate in proposed}
     told = tuple(_signal_row(one, before, offered, is_open=is_open) for one in seen)
     return {

@@ -153,7 +153,7 @@ def read_tables(*, file: Path) -> dict[str, Any]:
 
 
 def compile_patterns(*, table: Mapping[str, str]) -> dict[str, re.Pattern[str]]:
-    """Return the expressions of a table by their names; the lines of each are one expression."""
+    """Return a table's expressions by name; the lines of each are one expression."""
     return {name: re.compile(text.replace("\n", "")) for name, text in table.items()}
 
 
