@@ -1,7 +1,7 @@
 """What many sessions of a place show together: said once a threshold and week, for review."""
 
 import json
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final
 
 import pytest
@@ -16,6 +16,7 @@ from memory.sessions.models import Session, Statistic
 from teams.actions import change_project
 from tests.support import memories, vendors
 from tests.support.agent_runs import ran, run_jobs
+from tests.support.reviewed import World
 from tests.support.vendor_server import Fault, Vendor
 
 pytestmark = pytest.mark.usefixtures("in_organization")
@@ -28,9 +29,10 @@ def said(kind: str = "") -> list[Memory]:
         return [row for row in rows if not kind or row.type == kind]
 
 
-def lived(caller: Caller, now: datetime, sessions: int, **given: Any) -> Session:
-    """Let one session be counted as if so many had done the same; return it."""
-    row = ran(caller, now, **given)
+def lived(world: World, sessions: int, by: Caller | None = None, **given: Any) -> Session:
+    """Let one session of the member's agent be counted as if so many had done the same."""
+    who = by or memories.as_agent(world.member)
+    row = ran(who, world.now, project=world.store, **given)
     with tenancy.unit():
         for one in Statistic.objects.filter(kind__startswith="observed_"):
             counts = one.counts.items()
@@ -40,18 +42,24 @@ def lived(caller: Caller, now: datetime, sessions: int, **given: Any) -> Session
 
 
 @pytest.fixture
-def fifth(agent: Caller, store: str, now: datetime) -> Session:
+def fifth(world: World) -> Session:
     """The fifth session of a person that worked on one module."""
-    return lived(agent, now, 5, project=store)
+    return lived(world, 5)
 
 
-def test_the_fifth_session_makes_one_due(agent: Caller, store: str, now: datetime) -> None:
-    lived(agent, now, 4, project=store)
+def due(world: World, row: Session) -> dict[str, int]:
+    """Say what is due after a session."""
+    return dict(synthesize(session_id=row.id, is_weekly=False, now=world.now))
+
+
+def test_the_fifth_session_makes_one_due(world: World) -> None:
+    lived(world, 4)
     before = Job.objects.filter(name="memory.synthesize").count()
 
-    row = ran(agent, now + timedelta(days=9), project=store)
+    who, later = memories.as_agent(world.member), world.now + timedelta(days=9)
+    row = ran(who, later, project=world.store)
     after = Job.objects.filter(name="memory.synthesize").count()
-    counts = synthesize(session_id=row.id, is_weekly=False, now=now)
+    counts = due(world, row)
 
     found = said()
     assert (before, after, counts["syntheses"]) == (0, 1, 1)
@@ -59,15 +67,12 @@ def test_the_fifth_session_makes_one_due(agent: Caller, store: str, now: datetim
     assert "src/shop/cart.py" in said("prefetch_pattern")[0].attributes["always_read"]
 
 
-def test_a_week_s_pairs_are_looked_for_in_each_place_and_nothing_of_another_one_is_told(
-    fifth: Session, caller: Caller, store: str, now: datetime
-) -> None:
-    other = ran(memories.as_agent(caller), now, project=store)
+def test_a_week_s_pairs_are_looked_for_in_each_place(world: World, fifth: Session) -> None:
+    other = ran(memories.as_agent(world.owner), world.now, project=world.store)
 
     queued = queue_weekly()
-    counts = synthesize(session_id=other.id, is_weekly=False, now=now)
 
-    assert (queued, counts, said()) == (2, {}, [])
+    assert (queued, due(world, other), said()) == (2, {}, [])
     waiting = Job.objects.filter(name="memory.synthesize", payload__weekly=True)
     assert waiting.count() == 2
 
@@ -86,23 +91,23 @@ def changes(number: int) -> tuple[dict[str, object], ...]:
     )
 
 
-def test_a_week_finds_modules_that_go_together(agent: Caller, store: str, now: datetime) -> None:
+def test_a_week_finds_modules_that_go_together(world: World, agent: Caller) -> None:
     for day in range(5):
-        row = ran(agent, now + timedelta(days=day), changes(day), project=store)
+        row = ran(agent, world.now + timedelta(days=day), changes(day), project=world.store)
 
-    synthesize(session_id=row.id, is_weekly=True, now=now + timedelta(days=6))
+    synthesize(session_id=row.id, is_weekly=True, now=world.now + timedelta(days=6))
 
     (found,) = said("causal_dependency")
     assert found.content.startswith("Work on src/cart and on src/tax goes together (5 sessions)")
     assert found.needs_review
 
 
-def test_what_is_gone_is_left(fifth: Session, now: datetime) -> None:
+def test_what_is_gone_is_left(world: World, fifth: Session) -> None:
     with tenancy.unit():
         Memory.objects.filter(session_id=fifth.id).delete()
         Session.objects.filter(pk=fifth.id).delete()
 
-    assert synthesize(session_id=fifth.id, is_weekly=True, now=now) == {"gone": 1}
+    assert synthesize(session_id=fifth.id, is_weekly=True, now=world.now) == {"gone": 1}
     assert run_jobs() is None
 
 
@@ -126,62 +131,59 @@ def draft(text: str = TEXT, **given: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def fifth_that_agreed(agent: Caller, caller: Caller, store: str, now: datetime) -> Session:
+def agreed(world: World) -> Session:
     """The fifth session of a person that worked on one module, before there was a model.
 
     What sessions have shown there is near to whatever is said of them: its project lets that pass.
     """
-    last = lived(agent, now, 5, project=store, models_agreed=True)
-    bounded(caller, store, 1.0)
+    last = lived(world, 5, models_agreed=True)
+    wished(world, novelty_cosine=1.0)
     return last
 
 
-def bounded(caller: Caller, store: str, novelty: float) -> None:
-    """Let a project say what is novel in it."""
-    changes = {"novelty_cosine": novelty}
-    change_project(caller=caller, ref=store, changes=changes, if_version=None)
+def wished(world: World, **changes: object) -> None:
+    """Let the project wish for something."""
+    change_project(caller=world.owner, ref=world.store, changes=changes, if_version=None)
 
 
-def test_a_model_says_it_in_one_call_all_of_it_waits_and_nobody_is_asked_again(
-    fifth_that_agreed: Session, agent: Caller, vendor: Vendor, now: datetime
-) -> None:
+def test_a_model_says_it_in_one_call(world: World, agreed: Session, vendor: Vendor) -> None:
     model_says(vendor, draft())
-    row = fifth_that_agreed
     with tenancy.unit():
-        ((key, summary),) = job._thresholds(row)
+        ((key, summary),) = job._thresholds(agreed)
 
-    counts, again = (synthesize(session_id=row.id, is_weekly=False, now=now) for _ in range(2))
-    late = job._done_once(agent, row, key, summary, now)  # who had found it due before
+    counts, again = due(world, agreed), due(world, agreed)
+    agent = memories.as_agent(world.member)
+    late = job._done_once(agent, agreed, key, summary, world.now)  # who had found it due before
 
     (found,) = said()
     assert (found.content, found.type) == (TEXT, "module_insight")
     assert {"src/shop/pricing.py", "src/shop/cart.py"} <= set(found.related_files)
-    assert (found.needs_review, found.audience, found.scope) == (True, row.audience, "personal")
+    assert (found.needs_review, found.audience, found.scope) == (True, agreed.audience, "personal")
     assert (len(vendor.asked), counts["calls"], counts["added"]) == (1, 1, 1)
     assert (again, late) == ({}, {})
     with tenancy.unit():
         booked = Statistic.objects.get(kind="model_use").counts
-        assert Session.objects.get(pk=row.id).result["calls"] == 1
+        assert Session.objects.get(pk=agreed.id).result["calls"] == 1
     assert (booked["calls"], booked["fallbacks"]) == (1, 0)
 
 
-def test_a_model_that_finds_nothing_worth_it_says_nothing(
-    fifth_that_agreed: Session, vendor: Vendor, now: datetime
+def test_a_model_that_finds_nothing_says_nothing(
+    world: World, agreed: Session, vendor: Vendor
 ) -> None:
     model_says(vendor)
 
-    counts = synthesize(session_id=fifth_that_agreed.id, is_weekly=False, now=now)
+    counts = due(world, agreed)
 
     assert said() == []
     assert (counts["syntheses"], counts["calls"]) == (1, 1)
 
 
-def test_templates_speak_where_the_model_fails_and_the_job_says_so(
-    fifth_that_agreed: Session, vendor: Vendor, now: datetime
+def test_templates_speak_where_the_model_fails(
+    world: World, agreed: Session, vendor: Vendor
 ) -> None:
     vendor.script = [Fault.GARBAGE]
 
-    counts = synthesize(session_id=fifth_that_agreed.id, is_weekly=False, now=now)
+    counts = due(world, agreed)
 
     assert {one.type for one in said()} == TEMPLATES
     assert counts["degraded_model_failed"] == 1
@@ -190,9 +192,7 @@ def test_templates_speak_where_the_model_fails_and_the_job_says_so(
     assert (booked["calls"], booked["fallbacks"]) == (1, 1)
 
 
-def test_what_does_not_hold_is_dropped_and_counted_and_templates_speak(
-    fifth_that_agreed: Session, vendor: Vendor, now: datetime
-) -> None:
+def test_what_does_not_hold_is_dropped(world: World, agreed: Session, vendor: Vendor) -> None:
     model_says(
         vendor,
         draft("Work on src/shop reads src/shop/prices.py in nearly every session."),
@@ -201,7 +201,7 @@ def test_what_does_not_hold_is_dropped_and_counted_and_templates_speak(
         draft(type="task_calibration"),
     )
 
-    counts = synthesize(session_id=fifth_that_agreed.id, is_weekly=False, now=now)
+    counts = due(world, agreed)
 
     assert {one.type for one in said()} == TEMPLATES
     dropped = {name: n for name, n in counts.items() if name.startswith("dropped_")}
@@ -211,13 +211,13 @@ def test_what_does_not_hold_is_dropped_and_counted_and_templates_speak(
 
 
 def test_what_is_near_to_what_is_known_is_not_novel(
-    fifth_that_agreed: Session, vendor: Vendor, caller: Caller, store: str, now: datetime
+    world: World, agreed: Session, vendor: Vendor
 ) -> None:
-    bounded(caller, store, 0.88)
-    memories.stored(caller, now, TEXT.replace("nearly every", "each"), project=store)
+    wished(world, novelty_cosine=0.88)
+    world.stored(TEXT.replace("nearly every", "each"))
     model_says(vendor, draft())
 
-    counts = synthesize(session_id=fifth_that_agreed.id, is_weekly=False, now=now)
+    counts = due(world, agreed)
 
     assert (said(), counts["dropped_known"]) == ([], 1)
 
@@ -230,50 +230,44 @@ def test_what_is_near_to_what_is_known_is_not_novel(
     ],
 )
 def test_what_a_project_allows_holds(
-    fifth_that_agreed: Session,
-    vendor: Vendor,
-    caller: Caller,
-    store: str,
-    now: datetime,
-    wish: dict[str, Any],
-    missing: str,
+    world: World, agreed: Session, vendor: Vendor, wish: dict[str, Any], missing: str
 ) -> None:
-    change_project(caller=caller, ref=store, changes=wish, if_version=None)
+    wished(world, **wish)
 
-    counts = synthesize(session_id=fifth_that_agreed.id, is_weekly=False, now=now)
+    counts = due(world, agreed)
 
     assert vendor.asked == []
     assert {one.type for one in said()} == TEMPLATES
     assert [one for one in counts if one.startswith("degraded")] == [missing] * bool(missing)
 
 
-@pytest.mark.parametrize("agreed", [True, False])
-def test_a_person_s_sums_reach_a_model_elsewhere_only_where_they_agreed_for_all_of_them(
-    fifth_that_agreed: Session, vendor: Vendor, now: datetime, agreed: bool
+@pytest.mark.parametrize("is_agreed", [True, False])
+def test_a_model_elsewhere_is_told_what_a_person_agreed_to_for_all(
+    world: World, agreed: Session, vendor: Vendor, is_agreed: bool
 ) -> None:
-    if not agreed:
+    if not is_agreed:
         with tenancy.unit():
             first = Session.objects.order_by("opened_at").values("pk")[:1]
             Session.objects.filter(pk__in=first).update(models_agreed=False)
     vendors.chat_at(url=vendors.by_its_name(vendor=vendor))
     model_says(vendor, draft())
 
-    counts = synthesize(session_id=fifth_that_agreed.id, is_weekly=False, now=now)
+    counts = due(world, agreed)
 
-    assert len(vendor.asked) == int(agreed)
-    assert counts.get("degraded_models_not_agreed", 0) == int(not agreed)
+    assert len(vendor.asked) == int(is_agreed)
+    assert counts.get("degraded_models_not_agreed", 0) == int(not is_agreed)
 
 
 def test_nothing_that_others_did_for_themselves_is_told_or_written(
-    fifth_that_agreed: Session, caller: Caller, store: str, now: datetime, vendor: Vendor
+    world: World, agreed: Session, vendor: Vendor
 ) -> None:
     vendor.script = [Fault.REFUSAL] * 9
-    other = memories.as_agent(caller)
-    row = lived(other, now, 5, events=(EDIT, DONE), project=store, shared=True)
+    other = memories.as_agent(world.owner)
+    row = lived(world, 5, other, events=(EDIT, DONE), shared=True)
     vendor.script, vendor.asked = [], []
     model_says(vendor, draft("src/till/open.py was touched in 5 of 5 sessions.", facts=[1]))
 
-    synthesize(session_id=row.id, is_weekly=False, now=now)
+    due(world, row)
 
     told = json.dumps(vendor.asked)
     assert "src/till/open.py" in told
