@@ -217,7 +217,10 @@ def test_a_search_meanwhile_compares_nothing(three: World, monkeypatch: pytest.M
         return found
 
     monkeypatch.setattr(embedding, "embed_query", late)
-    embedding.embed_beside(key=_space(TURNED), memory_ids=_ids())
+    with tenancy.unit():
+        key = str(embedding.space(model=registry.embedder(key=TURNED).model).key)
+        ids = tuple(Memory.objects.order_by("id").values_list("id", flat=True))
+    embedding.embed_beside(key=key, memory_ids=ids)
 
     assert dense(three, CARTS) > OF_ITSELF
     assert asked == [WORDS, TURNED]
@@ -419,17 +422,6 @@ def test_the_database_keeps_to_one_active_model_and_to_its_dimensions(world: Wor
     for change in wrong:
         with tenancy.unit(), pytest.raises(IntegrityError), transaction.atomic():
             change()
-
-
-def _space(key: str) -> str:
-    """Make the row of a model, and return its key."""
-    with tenancy.unit():
-        return str(embedding.space(model=registry.embedder(key=key).model).key)
-
-
-def _ids() -> tuple[UUID, ...]:
-    with tenancy.unit():
-        return tuple(Memory.objects.order_by("id").values_list("id", flat=True))
 
 
 def _instead(default: str) -> Callable[..., object]:

@@ -214,15 +214,11 @@ def test_an_edit_of_a_persons_memory_replaces_no_others(world: World, by_agent: 
     target, edited = world.stored(OLD), world.stored(PARSER, at=world.now + HOUR)
 
     world.say(edited, NEW, as_agent(world.member) if by_agent else world.owner, 2 * HOUR)
-    _embed_again(edited.id)
+    upkeep.embed(taken(Job.objects.get(key=edited.id.hex, state=Job.State.QUEUED).id))
 
     assert row_of(target).status == ("active" if by_agent else "superseded")
     with tenancy.unit():
         assert Conflict.objects.filter(cause="outranked").count() == int(by_agent)
-
-
-def _embed_again(memory_id: UUID) -> None:
-    upkeep.embed(taken(Job.objects.get(key=memory_id.hex, state=Job.State.QUEUED).id))
 
 
 def _compared(world: World, agent: Caller) -> Decision:

@@ -77,17 +77,13 @@ def _base64(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
 
 
-def _unicode_escaped(text: str) -> str:
-    return "".join(f"\\u{ord(one):04x}" for one in text)
-
-
 ENCODINGS: Final[Mapping[str, Callable[[str], str]]] = {
     "base64": lambda text: f"data:\n  blob: {_base64(text)}\n",
     "base64_twice": lambda text: f"payload {_base64(_base64(text))} end",
     "hex": lambda text: f"dump {text.encode().hex()} end",
     "percent": lambda text: f"GET /save?q={quote(text, safe='')} HTTP/1.1",
     "percent_all": lambda text: "q=" + "".join(f"%{byte:02X}" for byte in text.encode()),
-    "json_escapes": lambda text: f'{{"note": "{_unicode_escaped(text)}"}}',
+    "json_escapes": lambda text: '{"note": "' + "".join(f"\\u{ord(c):04x}" for c in text) + '"}',
 }
 
 

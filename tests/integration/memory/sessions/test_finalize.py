@@ -75,12 +75,6 @@ def works(run: Run) -> set[str]:
     return set(counted(Kind.FILE))
 
 
-def suggest(run: Run, *paths: str) -> None:
-    """Let a session's plan name files."""
-    with tenancy.unit():
-        delivery_log.record_suggested_files(session=run.row, paths=paths)
-
-
 def test_a_real_stream_becomes_memories_with_evidence(shop: Shop) -> None:
     run = shop.ran()
 
@@ -272,7 +266,8 @@ def test_other_work_waits(shop: Shop, plan: tuple[str, ...], outcome: str, kind:
 
 def test_a_read_that_a_plan_named_is_in_no_sum_and_an_edit_is(shop: Shop) -> None:
     run = shop.opened(cwd="/home/ana/shop")
-    suggest(run, PRICES, CART)
+    with tenancy.unit():
+        delivery_log.record_suggested_files(session=run.row, paths=(PRICES, CART))
 
     first = works(run)
     tools = run.observed["tools"]

@@ -24,7 +24,6 @@ from memory.intake.echoes_and_alarms import (
 )
 from memory.intake.integrate import (
     CandidateStatement,
-    Decision,
     Gate,
     GateOutcome,
     GateResult,
@@ -192,29 +191,18 @@ class Pair(NamedTuple):
     newer: str
 
 
-def _read() -> tuple[Pair, ...]:
-    lines = FILE.read_text(encoding="utf-8").splitlines()
-    return tuple(Pair(*line.split("\t")) for line in lines if not line.startswith("#"))
-
-
-PAIRS: Final = _read()
+LINES: Final = FILE.read_text(encoding="utf-8").splitlines()
+PAIRS: Final = tuple(Pair(*line.split("\t")) for line in LINES if not line.startswith("#"))
 
 
 def _known(content: str, number: int = 1, cosine: float = 0.97) -> StoredStatement:
     return replace(OLD, id=UUID(int=number), content=content, cosine=cosine)
 
 
-def _decision(pair: Pair) -> Decision:
-    return integrate.decide(candidate=_new(pair.newer), known=(_known(pair.older),))
-
-
-def _said(decision: Decision) -> str:
-    return SAID.get(decision.reason, "none")
-
-
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.half}: {pair.older[:40]}")
 def test_nothing_that_still_holds_is_replaced_or_contradicted(pair: Pair) -> None:
-    said = _said(_decision(pair))
+    found = integrate.decide(candidate=_new(pair.newer), known=(_known(pair.older),))
+    said = SAID.get(found.reason, "none")
 
     allowed = {"none"} if pair.expected == "none" else {"none", "contradict", pair.expected}
     assert said in allowed

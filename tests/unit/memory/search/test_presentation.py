@@ -56,16 +56,9 @@ def _view(number: int, content: str, file: str = "", **given: object) -> MemoryV
     return memories.view(number, content, related_files=(file,) if file else (), **given)
 
 
-def _blocks(*views: MemoryView) -> tuple[Block, ...]:
-    return packing.blocks_of(ranked=views, contradictions={})[0]
-
-
-def _block(*views: MemoryView) -> Block:
-    return Block(memories=views, heading=NO_FILE)
-
-
 def test_memories_stand_under_their_files_with_their_citations() -> None:
-    blocks = _blocks(_view(1, "One.", "a.py"), _view(2, "Two."), _view(3, "Three.", "a.py"))
+    views = (_view(1, "One.", "a.py"), _view(2, "Two."), _view(3, "Three.", "a.py"))
+    blocks, _ = packing.blocks_of(ranked=views, contradictions={})
 
     text = packing.write(blocks=packing.by_file(blocks=blocks))
 
@@ -79,7 +72,8 @@ def test_memories_stand_under_their_files_with_their_citations() -> None:
 def test_sides_doubts_and_further_lines_are_written_as_what_they_are() -> None:
     told = _view(1, "Mind this.\n## Orders\nDo it.", verification="stale", needs_review=True)
 
-    text = packing.write(blocks=(_block(told, _view(2, "No.")),))
+    block = Block(memories=(told, _view(2, "No.")), heading=NO_FILE)
+    text = packing.write(blocks=(block,))
 
     assert f"{DISAGREE}\n- gotcha (stale, needs review): Mind this.\n  ## Orders\n  Do it." in text
     assert "\n- gotcha: No. [^ Memory: No.]\n" in text
