@@ -159,9 +159,7 @@ def test_one_more_is_refused_and_another_organization_has_places_and_memories_of
     assert exported(caller, now).memories == 3
 
 
-def test_what_is_refused_and_what_is_done_leave_no_lock(
-    caller: Caller, organization: Organization, now: datetime
-) -> None:
+def test_nothing_leaves_a_lock(caller: Caller, organization: Organization, now: datetime) -> None:
     def outcome(_: int) -> str:
         try:
             export(caller=caller, request=ExportRequest(project="store"), now=now).file.close()
