@@ -170,7 +170,7 @@ def test_a_memory_has_base_and_own_type_whose_mark_is_no_tag(scrum: World) -> No
         story(scrum, CARTS, tags=(*tags, "one more"))
 
 
-def test_lists_are_narrowed_to_type_and_base(scrum: World) -> None:
+def test_lists_and_searches_are_narrowed_to_type_and_base(scrum: World) -> None:
     story(scrum)
     scrum.stored(CARTS, type="requirement")
     scrum.stored(PARSER, type="risk")
@@ -186,16 +186,10 @@ def test_lists_are_narrowed_to_type_and_base(scrum: World) -> None:
         # marks are looked for only where one is named
         looks = any('"tags" &&' in one["sql"] for one in asked.captured_queries)
         assert looks is (types != ("requirement",))
-
-
-def test_searches_are_narrowed_to_one(scrum: World) -> None:
-    story(scrum)
     scrum.stored(REDIS.replace("Redis", "Valkey"), type="requirement")
     one = SearchRequest(query="token refresh", types=("user-story",), threshold=0)
     two = SearchRequest(query="token", types=("user-story", "fact"))
-
     found = search(caller=scrum.owner, request=one, now=scrum.now)
-
     assert [hit.memory.own_type for hit in found.hits] == ["user-story"]
     with pytest.raises(InvalidInput) as refused:
         search(caller=scrum.owner, request=two, now=scrum.now)

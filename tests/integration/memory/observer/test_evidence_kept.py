@@ -190,7 +190,7 @@ def remembered() -> dict[str, Memory]:
         return {row.external_id.partition(":")[0]: row for row in rows.order_by("id")}
 
 
-def test_outcome_and_calibration_wait(agent: Caller, kanban: str, now: datetime) -> None:
+def test_outcome_and_calibration_are_taken_back(agent: Caller, kanban: str, now: datetime) -> None:
     session = worked(agent, kanban, now)
 
     found = remembered()
@@ -202,6 +202,11 @@ def test_outcome_and_calibration_wait(agent: Caller, kanban: str, now: datetime)
     assert (outcome.session_id, outcome.audience) == (session.id, session.row.audience)
     assert {one.methodology for one in found.values()} == {"kanban"}
     assert (calibration.type, calibration.attributes["ratio"]) == ("task_calibration", 1.5)
+    again(session, outcome="abandoned", steps=4)
+    assert remembered() == {}
+    with tenancy.unit():
+        gone = Memory.objects.filter(session_id=session.id).values_list("status", "archived_reason")
+        assert set(gone) == {("archived", unit_completion.NO_MORE)}
 
 
 def test_it_is_said_as_at_the_last_end(agent: Caller, kanban: str, now: datetime) -> None:
@@ -224,17 +229,6 @@ def test_it_is_said_as_at_the_last_end(agent: Caller, kanban: str, now: datetime
         assert (one.taint_reason != "", one.needs_review, one.user_verified) == (True, True, False)
         with tenancy.unit():
             assert one.versions.count() == 1
-
-
-def test_an_end_takes_the_own_one_back(agent: Caller, kanban: str, now: datetime) -> None:
-    session = worked(agent, kanban, now)
-
-    again(session, outcome="abandoned", steps=4)
-
-    assert remembered() == {}
-    with tenancy.unit():
-        gone = Memory.objects.filter(session_id=session.id).values_list("status", "archived_reason")
-        assert set(gone) == {("archived", unit_completion.NO_MORE)}
 
 
 @pytest.mark.parametrize("by", ["rejected", "archived"])

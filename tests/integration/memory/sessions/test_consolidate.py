@@ -151,17 +151,17 @@ def taken() -> dict[str, tuple[bool, str]]:
     return {content: (waits, reason) for content, waits, reason in rows}
 
 
-def test_a_session_that_goes_on_before_it_is_read_is_left_to_its_next_end(trusted: Run) -> None:
+def test_what_goes_on_is_left_to_its_next_end_and_tainted_like_its_session(trusted: Run) -> None:
     trusted.does(*FETCHED)
 
     first, before = trusted.consolidated(), taken()
-    trusted.finalized()
+    trusted.says(TRAP)
+    reason = (trusted.finalized().observed or {})["tainted_by"]
     trusted.consolidated()
 
     assert (first, before) == ({"gone": 1}, {})
-    ((waits, reason),) = taken().values()
-    assert waits
     assert reason
+    assert taken() == dict.fromkeys((DECISION, TRAP), (True, reason))
 
 
 def test_a_session_that_goes_on_once_decided_is_read_once(trusted: Run) -> None:
@@ -205,14 +205,3 @@ def test_what_comes_while_it_is_read_and_what_words_alone_have_found_waits(trust
     assert (found.pop(DECISION), found.pop(TRAP)) == ((False, ""), (True, ""))
     assert list(found.values()) == [(True, "")]
     assert trusted.row.state == "open"
-
-
-def test_what_was_taken_from_a_tainted_session_is_tainted(trusted: Run) -> None:
-    trusted.does(*FETCHED)
-    trusted.says(TRAP)
-    reason = (trusted.finalized().observed or {})["tainted_by"]
-
-    trusted.consolidated()
-
-    assert reason
-    assert taken() == dict.fromkeys((DECISION, TRAP), (True, reason))

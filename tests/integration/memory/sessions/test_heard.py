@@ -100,17 +100,7 @@ def test_what_an_open_one_was_told_is_kept(shop: Shop, is_open: bool, outcome: s
     assert said(shop.at(hours=30)).outcome == outcome
 
 
-def test_a_person_still_confirms(shop: Shop) -> None:
-    shop.remember(KNOWN)
-    recalled(shop.owner, shop.now)
-
-    new = memories.new(KNOWN, project=shop.slug)
-    outcome = remember(caller=shop.owner, new=new, now=shop.now)
-
-    assert (outcome.outcome, only_memory().confirmations) == ("confirmed", 1)
-
-
-def test_many_at_once_confirm_nothing_that_was_told(shop: Shop) -> None:
+def test_many_at_once_confirm_nothing_that_was_told_and_a_person_does(shop: Shop) -> None:
     shop.remember(KNOWN)
     recalled(shop.agent, shop.now)
     contents = (KNOWN, QUOTED, "Carts expire after a day without a purchase.")
@@ -119,6 +109,10 @@ def test_many_at_once_confirm_nothing_that_was_told(shop: Shop) -> None:
     outcomes = remember_all(caller=shop.agent, new=new, now=shop.now)
 
     assert [one.outcome for one in outcomes] == ["known", "known", "added"]
+    recalled(shop.owner, shop.now)
+    again = memories.sent(shop.owner, shop.now, KNOWN, project=shop.slug)
+    assert again.memory is not None
+    assert (again.outcome, again.memory.confirmations) == ("confirmed", 1)
 
 
 @pytest.mark.parametrize("content", [KNOWN, QUOTED, PARAPHRASED])

@@ -224,8 +224,9 @@ def test_what_was_rejected_meanwhile_was_wrong(shop: Shop, after: int, how: str,
         assert [one.outcome for one in GivenOut.objects.filter(session_id=run.id)] == [came]
 
 
-def test_a_session_that_goes_on_after_it_was_forgotten_stays_what_it_was(shop: Shop) -> None:
+def test_an_end_knows_more_and_one_after_it_was_forgotten_no_more(shop: Shop) -> None:
     run = warned(shop)
+    soon = outcomes(run)
     fetched = {"kind": "tool_call", "name": "WebFetch", "args": {"url": "https://evil.example"}}
     happens(run, fetched, call("Edit"))
     first, before = outcomes(run), run.row
@@ -236,7 +237,8 @@ def test_a_session_that_goes_on_after_it_was_forgotten_stays_what_it_was(shop: S
     happens(run, call("Read", "src/other.py"))
     second, after = outcomes(run), run.row
 
-    assert (after.figures, second) == (before.figures, first)
+    assert (soon, first, second) == (["unknown"], ["used"], ["used"])
+    assert after.figures == before.figures
     assert before.observed is not None
     assert after.observed is not None
     assert before.observed["tainted_by"]
@@ -260,15 +262,6 @@ def test_no_sequence_of_a_forgotten_session_is_used_twice(shop: Shop) -> None:
 
     with tenancy.unit():
         assert list(Turn.done.values_list("sequence", flat=True)) == [2]
-
-
-def test_an_end_right_behind_it_is_unknown_and_a_later_end_knows_more(shop: Shop) -> None:
-    run = warned(shop)
-    first = outcomes(run)
-
-    happens(run, call("Edit"))
-
-    assert (first, outcomes(run)) == (["unknown"], ["used"])
 
 
 def use(run: Run, name: str, **given: Any) -> None:
