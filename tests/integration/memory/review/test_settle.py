@@ -359,16 +359,11 @@ def test_who_is_told_follows_both_sides(world: World, found: ConflictView) -> No
 @pytest.mark.parametrize(
     ("older", "newer", "told"),
     [
-        ("personal", "open", "older"),
-        ("organization", "closed", "newer"),
-        ("organization", "open", "newer"),
-        ("open", "team", "newer"),
-        ("team", "closed", None),
-        ("closed", "team", None),
-        ("team", "team", None),
-        ("personal", "personal", None),
+        ("personal", "open", "older"), ("organization", "closed", "newer"),
+        ("organization", "open", "newer"), ("open", "team", "newer"), ("team", "closed", None),
+        ("closed", "team", None), ("team", "team", None), ("personal", "personal", None),
     ],
-)
+)  # fmt: skip
 def test_those_are_told_who_see_both(older: str, newer: str, told: str | None) -> None:
     rows = {"older": _row(older), "newer": _row(newer)}
     actor = uuid4()

@@ -241,16 +241,10 @@ def test_any_text_has_bounded_steps_in_order(text: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        f"# a{' ' * 99_000}b",
-        f"# a{'#' * 99_000}b",
-        f"# a{' #' * 49_000}b",
-        f"{'- ' * 49_000}x",
-        f"- [x] {' ' * 99_000}b",
-        f"step 1{' ' * 99_000}b",
-        ". " * 49_000,
-        "\t" * 99_000 + "b",
+        f"# a{' ' * 99_000}b", f"# a{'#' * 99_000}b", f"# a{' #' * 49_000}b", f"{'- ' * 49_000}x",
+        f"- [x] {' ' * 99_000}b", f"step 1{' ' * 99_000}b", ". " * 49_000, "\t" * 99_000 + "b",
     ],
-)
+)  # fmt: skip
 def test_a_hostile_line_of_full_size_is_read_to_its_end(line: str) -> None:
     steps, _ = checked_work.read_plan(text=f"{line}\n# Next ##  \n")
 

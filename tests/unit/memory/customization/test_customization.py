@@ -51,18 +51,13 @@ OWN = {"kanban": {"doing": Phase.IMPLEMENT, "validate": Phase.REFLECT}}
 @pytest.mark.parametrize(
     ("of", "name", "phase"),
     [
-        (None, None, None),
-        (None, "refine", Phase.REFINE),
-        (None, "coding", Phase.IMPLEMENT),
-        ("native", "qa_review", Phase.VALIDATE),
-        ("tdd", "red", Phase.DEFINE),
-        ("bmad", "retrospective", Phase.REFLECT),
-        ("kanban", "doing", Phase.IMPLEMENT),
-        ("kanban", "validate", Phase.REFLECT),
-        ("kanban", "explore", Phase.EXPLORE),
+        (None, None, None), (None, "refine", Phase.REFINE), (None, "coding", Phase.IMPLEMENT),
+        ("native", "qa_review", Phase.VALIDATE), ("tdd", "red", Phase.DEFINE),
+        ("bmad", "retrospective", Phase.REFLECT), ("kanban", "doing", Phase.IMPLEMENT),
+        ("kanban", "validate", Phase.REFLECT), ("kanban", "explore", Phase.EXPLORE),
         ("kanban", None, None),
     ],
-)
+)  # fmt: skip
 def test_phases_are_found_by_name(of: str | None, name: str | None, phase: Phase | None) -> None:
     assert phases.named_phase(methodology=of, name=name, own=OWN) is phase
 
@@ -286,19 +281,14 @@ def test_order_does_not_matter() -> None:
 @pytest.mark.parametrize(
     ("given", "pointer"),
     [
-        ({"name": "Coding!"}, "/name"),
-        ({"name": ""}, "/name"),
-        ({"scope": "project"}, "/scope"),
-        ({"text": ""}, "/text"),
-        ({"text": " \u200b "}, "/text"),
-        ({"text": "x" * 601}, "/text"),
-        ({"text": "half \ud800"}, "/text"),
-        ({"topics": ("!",)}, "/topics/0"),
+        ({"name": "Coding!"}, "/name"), ({"name": ""}, "/name"), ({"scope": "project"}, "/scope"),
+        ({"text": ""}, "/text"), ({"text": " \u200b "}, "/text"), ({"text": "x" * 601}, "/text"),
+        ({"text": "half \ud800"}, "/text"), ({"topics": ("!",)}, "/topics/0"),
         ({"topics": ("coding", "x" * 41)}, "/topics/1"),
         ({"topics": tuple(f"topic {n}" for n in range(21))}, "/topics"),
         ({"interfaces": ("cursor", "notepad")}, "/interfaces/1"),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_style_is_refused(given: dict[str, Any], pointer: str) -> None:
     new = replace(NewStyle(name="coding", text="Short."), **given)
 

@@ -186,21 +186,13 @@ def test_a_text_is_read_in_the_encoding_it_was_written_with(encoding: str) -> No
 @pytest.mark.parametrize(
     ("name", "data"),
     [
-        ("a.md", b""),
-        ("a.md", b" \n\t\n"),
-        ("a.md", bytes(range(256)) * 20),
-        ("a.md", b"\x89PNG\r\n\x1a\n\x00\x00"),
-        ("a.md", b"\x7fELF\x02\x01\x01\x00"),
-        ("a.md", b"\xff\xfea"),
-        ("a.md", "a\x00b".encode("utf-16")),
-        ("a.json", b"{"),
-        ("a.json", b'{"a": 1}'),
-        ("a.json", b"hello"),
-        ("a.json", b"[" * 100_000),
-        ("a.zip", b"PK\x03\x04 and no more"),
-        ("a.zip", b"PK\x05\x06" + b"\0" * 18),
+        ("a.md", b""), ("a.md", b" \n\t\n"), ("a.md", bytes(range(256)) * 20),
+        ("a.md", b"\x89PNG\r\n\x1a\n\x00\x00"), ("a.md", b"\x7fELF\x02\x01\x01\x00"),
+        ("a.md", b"\xff\xfea"), ("a.md", "a\x00b".encode("utf-16")), ("a.json", b"{"),
+        ("a.json", b'{"a": 1}'), ("a.json", b"hello"), ("a.json", b"[" * 100_000),
+        ("a.zip", b"PK\x03\x04 and no more"), ("a.zip", b"PK\x05\x06" + b"\0" * 18),
     ],
-)
+)  # fmt: skip
 def test_a_file_of_which_nothing_can_be_taken_says_so(name: str, data: bytes) -> None:
     found = foreign_files.read(name=name, data=data)
 

@@ -289,20 +289,15 @@ def test_each_relation_is_read_and_of_two_answers_about_a_pair_neither() -> None
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        ("no object", "relation_shape"),
-        ({}, "relation_shape"),
-        (related("1"), "relation_shape"),
-        (related(True), "relation_shape"),
-        (related(1, "supersedes everything"), "relation_shape"),
+        ("no object", "relation_shape"), ({}, "relation_shape"), (related("1"), "relation_shape"),
+        (related(True), "relation_shape"), (related(1, "supersedes everything"), "relation_shape"),
         (related(1, ["extend"]), "relation_shape"),
         (related(1, "extend", "sure"), "relation_shape"),
-        (related(1, "extend", float("nan")), "relation_shape"),
-        (related(0), "relation_pair"),
-        (related(4), "relation_pair"),
-        (related(1, "extend", 0.5), "relation_unsure"),
+        (related(1, "extend", float("nan")), "relation_shape"), (related(0), "relation_pair"),
+        (related(4), "relation_pair"), (related(1, "extend", 0.5), "relation_unsure"),
         (related(1, "extend", 7), "relation_unsure"),
     ],
-)
+)  # fmt: skip
 def test_what_does_not_hold_is_dropped_and_counted(wrong: object, why: str) -> None:
     answers = {"relations": [wrong, related(3)]}
 

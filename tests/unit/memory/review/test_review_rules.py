@@ -166,17 +166,12 @@ def at(hours: float) -> datetime:
 @pytest.mark.parametrize(
     ("makers", "judged", "end"),
     [
-        ((), None, LeftReason.CHANGED),
-        ((THEY, THEY), None, 1),
-        ((THEY, OTHERS), None, LeftReason.CHANGED),
-        ((OTHERS, THEY, THEY), None, 2),
-        ((THEY, THEY), 0.5, 1),
-        ((THEY, THEY), 1.5, 2),
-        ((THEY, THEY), 2.5, LeftReason.KEPT),
-        ((OTHERS, THEY, THEY), 1.5, 2),
-        ((OTHERS, THEY, THEY), 2.5, 3),
+        ((), None, LeftReason.CHANGED), ((THEY, THEY), None, 1),
+        ((THEY, OTHERS), None, LeftReason.CHANGED), ((OTHERS, THEY, THEY), None, 2),
+        ((THEY, THEY), 0.5, 1), ((THEY, THEY), 1.5, 2), ((THEY, THEY), 2.5, LeftReason.KEPT),
+        ((OTHERS, THEY, THEY), 1.5, 2), ((OTHERS, THEY, THEY), 2.5, 3),
     ],
-)
+)  # fmt: skip
 def test_goes_back_down_to_what_others_wrote_or_found_right(
     makers: tuple[UUID, ...], judged: float | None, end: int | LeftReason
 ) -> None:

@@ -85,16 +85,11 @@ def test_texts_are_cut_and_storable_and_say_how_long_they_were() -> None:
 @pytest.mark.parametrize(
     ("given", "seconds"),
     [
-        ("2026-11-22T10:00:00+00:00", 1_795_341_600.0),
-        ("2026-11-22T10:00:00Z", 1_795_341_600.0),
-        (1_795_341_600, 1_795_341_600.0),
-        ("2026-11-22T10:00:00", None),
-        ("yesterday", None),
-        (float("nan"), None),
-        (-1, None),
-        (True, None),
+        ("2026-11-22T10:00:00+00:00", 1_795_341_600.0), ("2026-11-22T10:00:00Z", 1_795_341_600.0),
+        (1_795_341_600, 1_795_341_600.0), ("2026-11-22T10:00:00", None), ("yesterday", None),
+        (float("nan"), None), (-1, None), (True, None),
     ],
-)
+)  # fmt: skip
 def test_a_moment_needs_its_zone(given: object, seconds: float | None) -> None:
     assert event(at=given).at_seconds == seconds
 
@@ -163,21 +158,15 @@ def said(text: str, speaker: Speaker = Speaker.ASSISTANT) -> list[str]:
 @pytest.mark.parametrize(
     "passing",
     [
-        "```python\n# We decided to use tabs.\n```",
-        "~~~\nWe decided to use tabs.\n~~~",
-        "> We decided to use tabs.",
-        "<memory>\nWe decided to use tabs.\n</memory>",
+        "```python\n# We decided to use tabs.\n```", "~~~\nWe decided to use tabs.\n~~~",
+        "> We decided to use tabs.", "<memory>\nWe decided to use tabs.\n</memory>",
         '<document source="a">We decided to use tabs.</document>',
         "diff --git a/x b/x\n@@ -1 +1 @@\n-We decided to use tabs.\n+We decided to use spaces.",
-        "2026-11-02T10:00:01Z INFO We decided to use tabs.",
-        "ERROR We decided to use tabs.",
-        "| We decided | to use tabs |",
-        "# We decided to use tabs.",
-        "    we_decided_to_use_tabs()",
-        "Traceback (most recent call last):",
-        'const x = {"a": [1, 2, 3], "b": (4), "c": {}};',
+        "2026-11-02T10:00:01Z INFO We decided to use tabs.", "ERROR We decided to use tabs.",
+        "| We decided | to use tabs |", "# We decided to use tabs.", "    we_decided_to_use_tabs()",
+        "Traceback (most recent call last):", 'const x = {"a": [1, 2, 3], "b": (4), "c": {}};',
     ],
-)
+)  # fmt: skip
 def test_what_only_passes_through_is_nobodys_words(passing: str) -> None:
     assert said(f"Here it is.\n\n{passing}\n\nThat was it.") == ["Here it is.", "That was it."]
 
