@@ -66,10 +66,7 @@ def test_the_best_are_scored_by_whole_vectors(world: World, three: Vendor) -> No
 
 
 def test_each_organization_keeps_its_own_queries_and_is_told_how_many(
-    world: World,
-    three: Vendor,
-    other_caller: Caller,
-    other_organization: Organization,
+    world: World, three: Vendor, other_caller: Caller, other_organization: Organization
 ) -> None:
     before = len(three.asked)
     first, again, _ = (

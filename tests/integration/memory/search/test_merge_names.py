@@ -8,12 +8,7 @@ import pytest
 from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import Conflict, InvalidInput, NotFound, RoleNotSufficient
 from memory.entities.queries import Thing
-from memory.review.actions.entity_merges import (
-    MergePair,
-    merge_names,
-    scope_of,
-    unmerge_names,
-)
+from memory.review.actions.entity_merges import MergePair, merge_names, scope_of, unmerge_names
 from memory.search.entity_profile import Profile, about, list_things
 from memory.search.request import Narrowing
 from tests.support.memories import as_agent, as_role

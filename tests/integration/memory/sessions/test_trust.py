@@ -284,12 +284,7 @@ def test_what_a_person_kept_is_sure_enough(shop: Shop) -> None:
 
     kept = verdicts.keep(caller=shop.member, memory_id=memory.id, now=shop.now).memory
     done = bulk.decide_session(
-        caller=shop.member,
-        session_id=run.id,
-        verdicts=(),
-        save_all=True,
-        count=1,
-        now=shop.now,
+        caller=shop.member, session_id=run.id, verdicts=(), save_all=True, count=1, now=shop.now
     )
 
     assert kept is not None

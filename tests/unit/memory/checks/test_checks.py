@@ -209,10 +209,7 @@ def test_items_headings_and_what_follows_them() -> None:
             "- Run this:\n  ```bash\n  # - not an item\n\n  npm audit fix\n  ```\n- Stop",
             ["Run this: # - not an item npm audit fix", "Stop"],
         ),
-        (
-            "# Measure C#, then go ##\n## Cache it\t# # \n",
-            ["Measure C#, then go", "Cache it #"],
-        ),
+        ("# Measure C#, then go ##\n## Cache it\t# # \n", ["Measure C#, then go", "Cache it #"]),
         ("---\n\n***\n1.\n- 42\n", []),
     ],
     ids=["sentences of a paragraph", "code", "closing signs of a heading", "signs alone"],

@@ -24,10 +24,7 @@ MANY = {(kind, key): 9 for kind in SignalKind for key in ("a|b", "a", "b", "x")}
 
 
 def offered(
-    story: Story,
-    *,
-    before: promotion.SeenBefore | None = None,
-    is_piece: bool = False,
+    story: Story, *, before: promotion.SeenBefore | None = None, is_piece: bool = False
 ) -> tuple[ObservedCandidate, ...]:
     """Return what a story offers."""
     scratchpad = story.scratchpad()
@@ -154,9 +151,7 @@ def test_what_two_agents_saw_needs_one_session_and_the_taint_of_one_is_of_both()
     own = terminal().done().scratchpad()
 
     proposed = promotion.propose(
-        scratchpad=own,
-        seen=detect.join(seen={"one": one, "two": two}),
-        seen_before={},
+        scratchpad=own, seen=detect.join(seen={"one": one, "two": two}), seen_before={}
     )
 
     pair = next(each for each in proposed if each.key == "co_access:a|b")
