@@ -1,8 +1,9 @@
 """The table of all read paths, and who sees what of the places that they are asked about."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -77,39 +78,59 @@ def _count_by_custom_type(asking: Asking) -> Any:
     return memories.count_by_custom_type(caller=asking.caller, names=("canary",))
 
 
-ABOUT_ALL: dict[str, Read] = {
-    "context.context": lambda a: context(
+def _asked(project: str | None) -> SearchRequest:
+    return SearchRequest(query="canary", threshold=0.0, limit=100, project=project)
+
+
+def _narrowed(project: str | None) -> Narrowing:
+    return Narrowing(project=project, limit=100)
+
+
+NARROWED: dict[str, Callable[[Asking, str | None], Any]] = {  # of everything, and of one project
+    "context.context": lambda a, project: context(
+        caller=a.caller, request=ContextRequest(search=_asked(project)), now=a.now
+    ),
+    "entities.about": lambda a, project: about(
+        caller=a.caller, name="canary", type=None, narrowing=_narrowed(project), now=a.now
+    ),
+    "entities.known": lambda a, project: list_things(
+        caller=a.caller, begins="", type=None, narrowing=_narrowed(project), after=None, limit=100
+    ),
+    "match.match": lambda a, project: match(
+        caller=a.caller, pattern="canary", narrowing=_narrowed(project), now=a.now
+    ),
+    "memories.page": lambda a, project: memories.page(
         caller=a.caller,
-        request=ContextRequest(search=SearchRequest(query="canary", threshold=0.0)),
+        filters=replace(EVERYTHING, project=project),
+        cursor=None,
+        limit=200,
         now=a.now,
     ),
-    "memories.page": lambda a: memories.page(
-        caller=a.caller, filters=EVERYTHING, cursor=None, limit=200, now=a.now
+    "places.changes_since": lambda a, project: changes_since(
+        caller=a.caller, after=0, limit=500, project=project
     ),
-    "memories.count_by_custom_type": _count_by_custom_type,
-    "memories.count": lambda a: memories.count(caller=a.caller, filters=EVERYTHING),
-    "lay_out.lay_out": lambda a: lay_out(
-        caller=a.caller, request=SearchRequest(query="canary", threshold=0.0, limit=100), now=a.now
-    ),
-    "match.match": lambda a: match(
-        caller=a.caller, pattern="canary", narrowing=Narrowing(limit=100), now=a.now
-    ),
-    "recall.recall": lambda a: recall(
+    "places.newest_change": lambda a, project: newest_change(caller=a.caller, project=project),
+    "recall.recall": lambda a, project: recall(
         caller=a.caller,
         path="canary/cage.py",
         closeness=Closeness.FOLDER,
-        narrowing=Narrowing(limit=100),
+        narrowing=_narrowed(project),
         now=a.now,
     ),
-    "entities.known": lambda a: list_things(
-        caller=a.caller, begins="", type=None, narrowing=Narrowing(), after=None, limit=100
+    "search.search": lambda a, project: search(caller=a.caller, request=_asked(project), now=a.now),
+    "timeline.timeline": lambda a, project: timeline(
+        caller=a.caller,
+        narrowing=Narrowing(projects=() if project is None else (project,)),
+        after=None,
+        limit=100,
+        now=a.now,
     ),
-    "entities.about": lambda a: about(
-        caller=a.caller, name="canary", type=None, narrowing=Narrowing(limit=100), now=a.now
-    ),
-    "timeline.timeline": lambda a: timeline(
-        caller=a.caller, narrowing=Narrowing(), after=None, limit=100, now=a.now
-    ),
+}
+ABOUT_ALL: dict[str, Read] = {
+    **{name: partial(read, project=None) for name, read in NARROWED.items()},
+    "memories.count_by_custom_type": _count_by_custom_type,
+    "memories.count": lambda a: memories.count(caller=a.caller, filters=EVERYTHING),
+    "lay_out.lay_out": lambda a: lay_out(caller=a.caller, request=_asked(None), now=a.now),
     "reviews.counts": lambda a: _of_waiting(
         lambda: inbox.count_waiting(caller=a.caller, project=None, now=a.now)
     ),
@@ -123,12 +144,7 @@ ABOUT_ALL: dict[str, Read] = {
     "overview.count_by_project": lambda a: overview.count_by_project(caller=a.caller, now=a.now),
     "places.projects": lambda a: projects(caller=a.caller),
     "places.surroundings": lambda a: surroundings(caller=a.caller),
-    "places.changes_since": lambda a: changes_since(caller=a.caller, after=0, limit=500),
     "places.latest_changes": lambda a: latest_changes(caller=a.caller, limit=500),
-    "places.newest_change": lambda a: newest_change(caller=a.caller),
-    "search.search": lambda a: search(
-        caller=a.caller, request=SearchRequest(query="canary", threshold=0.0, limit=100), now=a.now
-    ),
 }
 ABOUT_A_MEMORY: dict[str, Read] = {
     "memories.get": lambda a: memories.get(caller=a.caller, memory_id=a.memory_id, now=a.now),
@@ -182,56 +198,20 @@ ABOUT_SOME_IDS: dict[str, Read] = {
     "evidence.read_evidence": _evidence,
     "evidence.read_turns": _turns,
 }
+
+
+def _in_one(read: Callable[[Asking, str | None], Any]) -> Read:
+    return lambda asking: read(asking, asking.project)
+
+
 ABOUT_A_PROJECT: dict[str, Read] = {
-    "context.context in one": lambda a: context(
-        caller=a.caller,
-        request=ContextRequest(search=SearchRequest(query="canary", project=a.project)),
-        now=a.now,
-    ),
+    **{f"{name} in one": _in_one(read) for name, read in NARROWED.items()},
     "injection.milestones": lambda a: milestones(caller=a.caller, project=a.project),
     "overview.overview": lambda a: overview.overview(caller=a.caller, project=a.project, now=a.now),
     "overview.count_project": lambda a: overview.count_project(
         caller=a.caller, project=a.project, now=a.now
     ),
     "places.project": lambda a: project_of_teams(caller=a.caller, ref=a.project),
-    "places.changes_since of one": lambda a: changes_since(
-        caller=a.caller, after=0, limit=5, project=a.project
-    ),
-    "places.newest_change of one": lambda a: newest_change(caller=a.caller, project=a.project),
-    "search.search in one": lambda a: search(
-        caller=a.caller, request=SearchRequest(query="canary", project=a.project), now=a.now
-    ),
-    "match.match in one": lambda a: match(
-        caller=a.caller, pattern="canary", narrowing=Narrowing(project=a.project), now=a.now
-    ),
-    "recall.recall in one": lambda a: recall(
-        caller=a.caller,
-        path="canary/cage.py",
-        closeness=Closeness.FOLDER,
-        narrowing=Narrowing(project=a.project),
-        now=a.now,
-    ),
-    "entities.known in one": lambda a: list_things(
-        caller=a.caller,
-        begins="",
-        type=None,
-        narrowing=Narrowing(project=a.project),
-        after=None,
-        limit=9,
-    ),
-    "entities.about in one": lambda a: about(
-        caller=a.caller,
-        name="canary",
-        type=None,
-        narrowing=Narrowing(project=a.project),
-        now=a.now,
-    ),
-    "timeline.timeline in one": lambda a: timeline(
-        caller=a.caller, narrowing=Narrowing(projects=(a.project,)), after=None, limit=9, now=a.now
-    ),
-    "memories.page of one": lambda a: memories.page(
-        caller=a.caller, filters=Filters(project=a.project), cursor=None, limit=9, now=a.now
-    ),
     "preview.preview": lambda a: preview(
         caller=a.caller, new=new("A canary that sings.", project=a.project), now=a.now
     ),
