@@ -20,8 +20,7 @@ from django.db import connection
 from psycopg.conninfo import make_conninfo
 
 from tests.tenancy.mutations import switching
-from tests.tenancy.mutations.mutants import MUTANTS, SAMPLE
-from tests.tenancy.mutations.switching import Mutant, WrongMutant
+from tests.tenancy.mutations.switching import MUTANTS, SAMPLE, Mutant, WrongMutant
 
 UNCHANGED = "unchanged"
 TENANCY = "tests/tenancy/"

@@ -1,6 +1,6 @@
 """Switch one guard off: in the code of this process, in the database, or in a named query.
 
-A mutant names a definition by its import path (`package.module:function`), a piece of its text, and
+`guards.toml` has the mutants. Each names a definition by its import path, a piece of its text, and
 what stands there instead. Code is exchanged in place, so whoever has imported a function runs the
 other one; a constant is set anew in its module. Guards in SQL are named by their file, or as a
 shared table that loses its wall. Nothing is written to the tree.
@@ -9,6 +9,7 @@ shared table that loses its wall. Nothing is written to the tree.
 import ast
 import importlib
 import inspect
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ import psycopg
 
 from memory import sql_queries
 
+FILE: Final = Path(__file__).with_name("guards.toml")
 FUNCTIONS: Final = """
 SELECT pg_get_functiondef(p.oid) FROM pg_proc AS p
 JOIN pg_namespace AS n ON n.oid = p.pronamespace AND n.nspname = 'cairn'
@@ -39,9 +41,11 @@ class Mutant:
     tests: tuple[str, ...]
 
 
-def guard(name: str, target: str, old: str, new: str, *tests: str) -> Mutant:
-    """Return a guard as the tables name it."""
-    return Mutant(name=name, target=target, old=old, new=new, tests=tests)
+MUTANTS: Final = tuple(
+    Mutant(**{**row, "tests": tuple(row["tests"])})
+    for row in tomllib.loads(FILE.read_text(encoding="utf-8"))["guards"]
+)
+SAMPLE: Final = MUTANTS[::10]  # the short form: the same ones each time, some of each part
 
 
 class WrongMutant(ValueError):

@@ -18,7 +18,7 @@ from config import env
 from tests.support import servers
 from tests.support.goals import Scale
 from tests.tenancy.mutations import switching
-from tests.tenancy.mutations.mutants import MUTANTS, SAMPLE
+from tests.tenancy.mutations.switching import MUTANTS, SAMPLE
 
 DATABASE = "cairn_mutants"  # its test database is another one than this run's
 WHOLE = (
