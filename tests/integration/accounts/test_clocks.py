@@ -29,11 +29,7 @@ SHIFTED = Path(__file__).resolve().parents[2] / "support" / "shifted"
 SLOTS = 500
 HOUR_S = 3_600
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.usefixtures("in_organization"),
-    pytest.mark.goal(name="G14"),
-]
+pytestmark = [pytest.mark.usefixtures("in_organization"), pytest.mark.goal(name="G14")]
 
 
 def begun(shift_s: int, *command: str) -> subprocess.Popen[str]:
@@ -60,6 +56,7 @@ def ended(program: subprocess.Popen[str]) -> str:
     return said
 
 
+@pytest.mark.django_db(transaction=True)
 def test_wrong_clocks_share_slots_and_leave_leases_alone(figure: Callable[[str], None]) -> None:
     with tenancy.unit():
         jobs.enqueue("memory.embed", payload={"ids": []})

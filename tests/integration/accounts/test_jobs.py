@@ -3,7 +3,7 @@
 Who may stop a job, and slots of the clock.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -25,12 +25,20 @@ from tests.support.memories import stored
 from tests.support.racing import race, race_inside
 from tests.support.work import NAME, QUEUE, claimed, enqueued, lose_worker, make_due, the_job
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.usefixtures("in_organization", "nobody_listens"),
-]
+pytestmark = pytest.mark.usefixtures("in_organization", "nobody_listens")
+committed = pytest.mark.django_db(transaction=True)  # where other threads look, or a worker runs
 
 
+def failing(stop: Exception) -> Callable[[Claim], Mapping[str, Any]]:
+    """Return the work of a job that stops so."""
+
+    def work(claim: Claim) -> Mapping[str, Any]:
+        raise stop
+
+    return work
+
+
+@committed
 def test_many_workers_claim_each_job_once() -> None:
     for _ in range(60):
         enqueued()
@@ -66,11 +74,9 @@ def test_a_failed_job_is_tried_again_after_doubling_delays() -> None:
     assert delays == [5, 10]
 
 
+@committed
 def test_the_third_failure_puts_a_job_aside_with_its_reason(handled: dict[str, Any]) -> None:
-    def break_(claim: Claim) -> Mapping[str, Any]:
-        raise InvalidInput(detail="It is broken.", hint="Mend it.")
-
-    handled["do"] = break_
+    handled["do"] = failing(InvalidInput(detail="It is broken.", hint="Mend it."))
     enqueued()
 
     for _ in range(3):
@@ -82,38 +88,27 @@ def test_the_third_failure_puts_a_job_aside_with_its_reason(handled: dict[str, A
     assert jobs.claim(queue=QUEUE, worker="w") is None
 
 
-@pytest.mark.parametrize(
-    ("stop", "state", "reason"),
-    [
+@committed
+def test_what_stopped_a_job_is_said_without_content(handled: dict[str, Any]) -> None:
+    unexpected = "Unexpected builtins.RuntimeError; the log has it under this job's id."
+    for stop, state, reason in (
         (jobs.PermanentFailure("The key was refused."), "failed", "The key was refused."),
         (SoftTimeLimitExceeded(), "queued", "It ran longer than 900 s and was stopped."),
         (MemoryError(), "queued", "It needed more memory than the 2048 MB of a job."),
-        (
-            RuntimeError("content of a memory"),
-            "queued",
-            "Unexpected builtins.RuntimeError; the log has it under this job's id.",
-        ),
-    ],
-)
-def test_what_stopped_a_job_is_said_without_content(
-    handled: dict[str, Any], stop: Exception, state: str, reason: str
-) -> None:
-    def break_(claim: Claim) -> Mapping[str, Any]:
-        raise stop
+        (RuntimeError("content of a memory"), "queued", unexpected),
+    ):
+        handled["do"] = failing(stop)
+        job_id = enqueued()
 
-    handled["do"] = break_
-    enqueued()
+        tasks.wake(QUEUE)
 
-    tasks.wake(QUEUE)
-
-    assert (the_job().state, the_job().error, the_job().attempts) == (state, reason, 1)
+        job = Job.objects.get(pk=job_id)
+        assert (job.state, job.error, job.attempts) == (state, reason, 1)
 
 
+@committed
 def test_an_outage_is_waited_out_and_counts_as_no_attempt(handled: dict[str, Any]) -> None:
-    def be_away(claim: Claim) -> Mapping[str, Any]:
-        raise Unavailable(detail="The embedder is away.")
-
-    handled["do"] = be_away
+    handled["do"] = failing(Unavailable(detail="The embedder is away."))
     enqueued()
     for _ in range(10):
         make_due()
@@ -203,6 +198,7 @@ def test_a_living_worker_keeps_its_job_and_its_progress_is_seen() -> None:
     assert (the_job().progress_done, the_job().progress_total) == (3, 9)
 
 
+@committed
 def test_ten_deliveries_and_ten_runs_have_one_effect(caller: Caller, now: datetime) -> None:
     memory = stored(caller, now)
     enqueued(payload={"ids": [str(memory.id)]})
@@ -230,6 +226,7 @@ def test_of_equal_jobs_of_an_organization_one_waits(other_organization: Organiza
     assert second is None
 
 
+@committed
 def test_a_waiting_job_starts_only_after_the_change_that_leaned_on_it() -> None:
     enqueued(key="same")
 
@@ -241,6 +238,7 @@ def test_a_waiting_job_starts_only_after_the_change_that_leaned_on_it() -> None:
     assert jobs.claim(queue=QUEUE, worker="w") is not None
 
 
+@committed
 def test_equal_jobs_from_many_threads_are_one(organization: Organization) -> None:
     found = race_inside(organization, lambda _: enqueued(key="same"), times=30)
 
@@ -266,6 +264,7 @@ def test_a_job_gives_way_to_an_equal_one_that_waits(ending: str) -> None:
     assert Job.objects.get(pk=waiting).state == "queued"
 
 
+@committed
 def test_a_job_is_undone_with_its_cause_and_wakes_its_queue_after_commit(woken: list[str]) -> None:
     def enqueue_and_fail() -> float:
         with tenancy.unit():
@@ -307,6 +306,7 @@ def test_nobody_else_cancels_or_retries(other_organization: Organization) -> Non
     assert the_job().state == "failed"
 
 
+@committed
 def test_two_clocks_make_one_run() -> None:
     taken = race(lambda _: jobs.take_slot(name="x", interval_seconds=86_400), times=20)
 

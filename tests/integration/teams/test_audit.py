@@ -230,26 +230,17 @@ def test_logs_of_two_organizations_are_apart(
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("is_owner", [False, True], ids=["the program", "the owner of the table"])
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE teams_auditentry SET act = 'x'",
-        "DELETE FROM teams_auditentry",
-        "TRUNCATE teams_auditentry",
-    ],
-)
-def test_nobody_changes_the_log(noted: None, statement: str, is_owner: bool) -> None:
-    with (
-        connection.as_owner() if is_owner else nullcontext(),
-        pytest.raises(
-            DatabaseError, match="append-only" if is_owner else r"append-only|permission denied"
-        ),
-        tenancy.unit(),
-        connection.cursor() as cursor,
-    ):
-        cursor.execute(statement)
+def test_nobody_changes_the_log(noted: None, is_owner: bool) -> None:
+    says = "append-only" if is_owner else r"append-only|permission denied"
+    for change in ("UPDATE {} SET act = 'x'", "DELETE FROM {}", "TRUNCATE {}"):
+        with (
+            connection.as_owner() if is_owner else nullcontext(),
+            pytest.raises(DatabaseError, match=says),
+            tenancy.unit(),
+        ):
+            _run(change.format("teams_auditentry"))
 
-    assert verify().checked == 5
+        assert verify().checked == 5
 
 
 @pytest.mark.django_db(transaction=True)
