@@ -19,10 +19,7 @@ from memory.search.actions import search
 from memory.search.request import SearchRequest
 from tests.support.memories import stored
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.usefixtures("in_organization", "no_broker", "no_channels", "rest"),
-]
+pytestmark = pytest.mark.usefixtures("in_organization", "no_broker", "no_channels", "rest")
 
 
 @pytest.fixture
@@ -61,6 +58,7 @@ def no_channels(address: str) -> Iterator[None]:
     channel_layers.backends.clear()
 
 
+@pytest.mark.django_db(transaction=True)
 def test_work_is_enqueued_all_the_same_and_the_sweeper_finds_it(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -73,6 +71,7 @@ def test_work_is_enqueued_all_the_same_and_the_sweeper_finds_it(
     assert jobs.sweep()["queues"] == 1
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_memory_is_stored_and_found(
     caller: Caller, now: datetime, caplog: pytest.LogCaptureFixture
 ) -> None:

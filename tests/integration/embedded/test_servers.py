@@ -113,24 +113,32 @@ def passable_folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-def test_servers_offer_what_the_product_needs_to_a_role_that_owns_nothing(home: Path) -> None:
-    with serving(home) as served, psycopg.connect(served.database_url) as connection:
-        vector = connection.execute("select '[1,2]'::halfvec(2)::text").fetchone()
-        settings = connection.execute(
-            "select current_setting('fsync'), current_setting('max_locks_per_transaction'),"
-            " current_setting('listen_addresses')"
-        ).fetchone()
-        powers = connection.execute(
-            "select rolsuper, rolbypassrls, rolcreatedb, rolcreaterole, rolreplication"
-            " from pg_roles where rolname = current_user"
-        ).fetchone()
-
+def test_servers_offer_what_is_needed_to_a_role_that_owns_nothing_until_their_input_ends(
+    home: Path,
+) -> None:
+    with serving(home) as served:
+        with psycopg.connect(served.database_url) as connection:
+            vector = connection.execute("select '[1,2]'::halfvec(2)::text").fetchone()
+            settings = connection.execute(
+                "select current_setting('fsync'), current_setting('max_locks_per_transaction'),"
+                " current_setting('listen_addresses')"
+            ).fetchone()
+            powers = connection.execute(
+                "select rolsuper, rolbypassrls, rolcreatedb, rolcreaterole, rolreplication"
+                " from pg_roles where rolname = current_user"
+            ).fetchone()
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute("create table mine (word text)")
         assert vector == ("[1,2]",)
         assert settings == ("on", "512", "")
-        assert redis.from_url(served.redis_url).ping()
         assert powers == (False, False, False, False, False)
-        with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            connection.execute("create table mine (word text)")
+        assert redis.from_url(served.redis_url).ping()
+
+        pid = served.database_pid
+        served.process.communicate(input="", timeout=END_SECONDS)
+
+    assert served.process.returncode == 0
+    assert not servers.works_in(pid=pid, folder=home / "postgres")
 
 
 def test_killed_servers_come_back_with_their_rows_and_a_second_start_is_refused(home: Path) -> None:
@@ -160,30 +168,22 @@ def test_killed_servers_come_back_with_their_rows_and_a_second_start_is_refused(
     assert "Traceback" not in refused.stderr
 
 
-@pytest.mark.parametrize("is_all", [False, True], ids=["the supervisor", "everything at once"])
-def test_what_is_killed_leaves_nothing_behind_and_loses_nothing(home: Path, is_all: bool) -> None:
-    served = serve(home)
-    write_row(served)
-    before = count_rows(served)
-
-    if is_all:
-        served.process.send_signal(signal.SIGSTOP)
-        os.kill(served.database_pid, signal.SIGKILL)
-    served.process.kill()
-    served.process.communicate(timeout=END_SECONDS)
+def test_what_is_killed_leaves_nothing_behind_and_loses_nothing(home: Path) -> None:
+    with serving(home) as served:
+        write_row(served)
+        before = count_rows(served)
+        served.process.kill()
+        served.process.communicate(timeout=END_SECONDS)
 
     with serving(home) as again:
         assert count_rows(again) == before
+        again.process.send_signal(signal.SIGSTOP)  # everything is killed at once
+        os.kill(again.database_pid, signal.SIGKILL)
+        again.process.kill()
+        again.process.communicate(timeout=END_SECONDS)
 
-
-def test_end_of_input_stops_the_servers(home: Path) -> None:
-    served = serve(home)
-    pid = served.database_pid
-
-    served.process.communicate(input="", timeout=END_SECONDS)
-
-    assert served.process.returncode == 0
-    assert not servers.works_in(pid=pid, folder=home / "postgres")
+    with serving(home) as last:
+        assert count_rows(last) == before
 
 
 def test_given_addresses_start_no_server(tmp_path: Path) -> None:
