@@ -173,13 +173,9 @@ def test_pairs_are_summed_over_those_one_sees_and_rare_ones_hide_none(world: Wor
 def _pair(first: str, project_id: Any) -> Count:
     """Return that one session touched a file together with the prices."""
     return Count(
-        kind=Kind.EDGE,
-        audience=project_id,
-        project_id=project_id,
-        key=f"{first}\tshop/prices.ts",
-        counts={"sessions": 1},
-        notes={"first": first, "second": "shop/prices.ts"},
-    )
+        kind=Kind.EDGE, audience=project_id, project_id=project_id, key=f"{first}\tshop/prices.ts",
+        counts={"sessions": 1}, notes={"first": first, "second": "shop/prices.ts"},
+    )  # fmt: skip
 
 
 def _count(audience: Any, project_id: Any, now: datetime, sessions: int = 6) -> None:

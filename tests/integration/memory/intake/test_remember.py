@@ -178,23 +178,13 @@ def test_each_item_has_its_own_outcome_in_order(world: World) -> None:
     world.stored(FAR, type="decision", external_id="adr-1")
 
     people = sent_all(
-        world,
-        new(REDIS),
-        new("short"),
-        new(CARTS),
-        new(REDIS),
-        new(PARSER, type="nonsense"),
-        new(PARSER, scope="team", team="nobody's"),
-        new("password = hunter2Xq9!zLm4 is what it is"),
-    )
+        world, new(REDIS), new("short"), new(CARTS), new(REDIS), new(PARSER, type="nonsense"),
+        new(PARSER, scope="team", team="nobody's"), new("password = hunter2Xq9!zLm4 is what it is"),
+    )  # fmt: skip
     agents = sent_all(
-        world,
-        new(NEAR),
-        new(PARSER, external_id="adr-1"),
-        new("short", external_id="adr-1"),
-        new(PARSER, type="identity"),
-        by=as_agent(world.member),
-    )
+        world, new(NEAR), new(PARSER, external_id="adr-1"), new("short", external_id="adr-1"),
+        new(PARSER, type="identity"), by=as_agent(world.member),
+    )  # fmt: skip
 
     assert ends(people) == ["added", "refused", "confirmed", "confirmed", *["refused"] * 3]
     assert ends(agents) == ["added", *["refused"] * 3]

@@ -40,14 +40,8 @@ def limits(request: pytest.FixtureRequest) -> Limits:
 def vendors(vendor: Vendor, limits: Limits) -> Vendors:
     """The product's set of vendors, pointed at the loopback one, without retries."""
     settings = ProviderSettings(
-        embedder="openai/small",
-        reranker="cohere/rerank",
-        openai_base_url=f"{vendor.url}/v1",
-        openai_chat_model="chat",
-        openai_dimensions=384,
-        cohere_base_url=vendor.url,
-        cohere_api_key="a-key",
-        cohere_dimensions=384,
-        limits=limits,
-    )
+        embedder="openai/small", reranker="cohere/rerank", openai_base_url=f"{vendor.url}/v1",
+        openai_chat_model="chat", openai_dimensions=384, cohere_base_url=vendor.url,
+        cohere_api_key="a-key", cohere_dimensions=384, limits=limits,
+    )  # fmt: skip
     return Vendors(settings=settings)

@@ -34,19 +34,14 @@ REQUEST = ChatRequest(
     },
 )
 EXCHANGE_FAULTS = (  # one function a client translates them, for all that it sends
-    (Fault.GARBAGE, ProviderInvalidAnswer),
-    (Fault.HALF_JSON, ProviderInvalidAnswer),
-    (Fault.WRONG_SHAPE, ProviderInvalidAnswer),
-    (Fault.ENDLESS, ProviderInvalidAnswer),
-    (Fault.DRIP, ProviderTimeout),
-    (Fault.HANG, ProviderTimeout),
-    (Fault.HANG_AFTER_HEADERS, ProviderTimeout),
-    (Fault.DISCONNECT, ProviderUnavailable),
-    (Status(status=500), ProviderUnavailable),
-    (Status(status=401), ProviderRefused),
+    (Fault.GARBAGE, ProviderInvalidAnswer), (Fault.HALF_JSON, ProviderInvalidAnswer),
+    (Fault.WRONG_SHAPE, ProviderInvalidAnswer), (Fault.ENDLESS, ProviderInvalidAnswer),
+    (Fault.DRIP, ProviderTimeout), (Fault.HANG, ProviderTimeout),
+    (Fault.HANG_AFTER_HEADERS, ProviderTimeout), (Fault.DISCONNECT, ProviderUnavailable),
+    (Status(status=500), ProviderUnavailable), (Status(status=401), ProviderRefused),
     (Status(status=404), ProviderRefused),
     (Status(status=429, retry_after="7"), ProviderRateLimited),
-)
+)  # fmt: skip
 CHAT_FAULTS = (
     (Fault.WRONG_SCHEMA, ProviderInvalidAnswer),
     (Fault.CUT_OFF, ProviderInvalidAnswer),

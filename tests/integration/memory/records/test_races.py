@@ -44,13 +44,9 @@ def add_tag(caller: Caller, memory_id: UUID, tag: str, now: datetime) -> bool:
 def append(caller: Caller) -> None:
     """Append an entry of its own to the feed."""
     changes.append(
-        kind="agent.seen",
-        object_id=uuid4(),
-        project_id=None,
-        audience=caller.organization_id,
-        caller=caller,
-        summary={},
-    )
+        kind="agent.seen", object_id=uuid4(), project_id=None, audience=caller.organization_id,
+        caller=caller, summary={},
+    )  # fmt: skip
 
 
 def test_many_threads_storing_one_text_make_one_memory(

@@ -49,27 +49,16 @@ def listed(world: World, **given: Any) -> list[str]:
 
 
 FILTERS: tuple[tuple[dict[str, Any], list[str]], ...] = (
-    ({}, [PARSER, CARTS, REDIS]),
-    ({"project": "store"}, [PARSER, CARTS, REDIS]),
-    ({"types": ("gotcha", "decision")}, [CARTS, REDIS]),
-    ({"tags": ("auth",)}, [REDIS]),
-    ({"tags": ("auth", "other")}, []),
-    ({"files": ("billing/parser.py",)}, [PARSER]),
-    ({"files": ("billing/*",)}, [PARSER]),
-    ({"modules": ("billing",)}, [PARSER]),
-    ({"author": "claude-code"}, [PARSER]),
-    ({"minimum_confidence": 0.7}, [PARSER, CARTS]),
-    ({"maximum_confidence": 0.7}, [REDIS]),
-    ({"pinned": True}, [CARTS]),
-    ({"pinned": False}, [PARSER, REDIS]),
-    ({"needs_review": True}, []),
-    ({"stale": True}, []),
-    ({"status": ("archived",)}, []),
-    ({"tags": ("\x00",)}, []),
-    ({"files": ("%",)}, []),
-    ({"files": ("_",)}, []),
-    ({"author": "\x00"}, []),
-)
+    ({}, [PARSER, CARTS, REDIS]), ({"project": "store"}, [PARSER, CARTS, REDIS]),
+    ({"types": ("gotcha", "decision")}, [CARTS, REDIS]), ({"tags": ("auth",)}, [REDIS]),
+    ({"tags": ("auth", "other")}, []), ({"files": ("billing/parser.py",)}, [PARSER]),
+    ({"files": ("billing/*",)}, [PARSER]), ({"modules": ("billing",)}, [PARSER]),
+    ({"author": "claude-code"}, [PARSER]), ({"minimum_confidence": 0.7}, [PARSER, CARTS]),
+    ({"maximum_confidence": 0.7}, [REDIS]), ({"pinned": True}, [CARTS]),
+    ({"pinned": False}, [PARSER, REDIS]), ({"needs_review": True}, []), ({"stale": True}, []),
+    ({"status": ("archived",)}, []), ({"tags": ("\x00",)}, []), ({"files": ("%",)}, []),
+    ({"files": ("_",)}, []), ({"author": "\x00"}, []),
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("few", [queries.FEW, 0], ids=["few", "many"])

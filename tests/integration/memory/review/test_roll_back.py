@@ -30,15 +30,11 @@ from tests.support.taking_in import active
 
 MINUTE = timedelta(minutes=1)
 TEXTS = (
-    REDIS,
-    CARTS,
-    PARSER,
-    MILL,
-    "Invoices are numbered by the ledger alone, never by the shop.",
+    REDIS, CARTS, PARSER, MILL, "Invoices are numbered by the ledger alone, never by the shop.",
     "The night train to the harbor is driven without a conductor.",
     "Maps are printed in two colors since the third press was sold.",
     "Bees are counted by weight, twice a year, in the old greenhouse.",
-)
+)  # fmt: skip
 Before = Callable[[Callable[[], object]], None]
 
 

@@ -147,13 +147,9 @@ def test_what_it_did_itself_is_not_work_that_was_left(program: Program) -> None:
 def test_what_it_works_on_goes_with_it(program: Program) -> None:
     program.prompts()
     said = {
-        "branch": "vat",
-        "commit": "c0ffee1",
-        "root": "/home/ana/store",
-        "plan": ["Round each line."],
-        "work_unit": {"label": "VAT"},
-        "experiment_group": "full",
-    }
+        "branch": "vat", "commit": "c0ffee1", "root": "/home/ana/store",
+        "plan": ["Round each line."], "work_unit": {"label": "VAT"}, "experiment_group": "full",
+    }  # fmt: skip
     with tenancy.unit():
         Session.objects.update(**said)
     program.fill()

@@ -169,13 +169,9 @@ def alone(tmp_path: Path) -> Path:
 def _loaded(alone: Path, *arguments: str) -> tuple[str, set[str]]:
     """Run a command; return its exit code, and the packages that it loaded."""
     done = subprocess.run(
-        [sys.executable, "-I", "-c", LOADED, str(alone), *arguments],
-        cwd=alone,
-        env={"HOME": str(alone), "NO_COLOR": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+        [sys.executable, "-I", "-c", LOADED, str(alone), *arguments], cwd=alone,
+        env={"HOME": str(alone), "NO_COLOR": "1"}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
     code, *modules = done.stdout.splitlines()[-1].split()
     return code, {name.partition(".")[0] for name in modules}
 

@@ -206,13 +206,9 @@ def test_what_is_no_type_is_refused(types: tuple[OwnType, ...], pointer: str) ->
 
 def _style(name: str, **given: Any) -> Style:
     usual: dict[str, Any] = {
-        "id": UUID(int=sum(name.encode())),
-        "scope": Scope.ORGANIZATION,
-        "text": "Short.",
-        "topics": (),
-        "interfaces": (),
-        "is_default": False,
-    }
+        "id": UUID(int=sum(name.encode())), "scope": Scope.ORGANIZATION, "text": "Short.",
+        "topics": (), "interfaces": (), "is_default": False,
+    }  # fmt: skip
     return Style(name=name, **{**usual, **given})
 
 

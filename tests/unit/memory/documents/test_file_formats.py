@@ -439,26 +439,14 @@ RECORD = st.fixed_dictionaries({
 
 def record(**given: Any) -> dict[str, Any]:
     return {
-        **dict.fromkeys(FIELDS),
-        "id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a80",
-        "type": "gotcha",
+        **dict.fromkeys(FIELDS), "id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a80", "type": "gotcha",
         "content": "The gate of the mill opens at nine.",
-        "citation": "The gate of the mill opens at nine.",
-        "tags": ["mill"],
-        "related_files": ["gate.py"],
-        "related_modules": [],
-        "status": "active",
-        "needs_review": False,
-        "taint_reason": "",
-        "pinned": False,
-        "governance": 3,
-        "importance": 0.5,
-        "confidence": 0.8,
-        file_formats.VERSIONS: [],
-        file_formats.LINKS: [],
-        file_formats.TOPICS: [],
-        **given,
-    }
+        "citation": "The gate of the mill opens at nine.", "tags": ["mill"],
+        "related_files": ["gate.py"], "related_modules": [], "status": "active",
+        "needs_review": False, "taint_reason": "", "pinned": False, "governance": 3,
+        "importance": 0.5, "confidence": 0.8, file_formats.VERSIONS: [], file_formats.LINKS: [],
+        file_formats.TOPICS: [], **given,
+    }  # fmt: skip
 
 
 def written(format: ExportFormat, *records: dict[str, Any], budget_tokens: int = 1) -> bytes:

@@ -118,14 +118,9 @@ QUERIES = [
 
 def _asked(query_id: str, *ranked: str, pack: tuple[str, ...] = (), took_ms: float = 2.0) -> Asked:
     return Asked(
-        query_id=query_id,
-        ranked=ranked,
-        best_relevance=0.4,
-        silent=not pack,
-        pack=pack,
-        pack_tokens=10 * len(pack),
-        took_ms=took_ms,
-    )
+        query_id=query_id, ranked=ranked, best_relevance=0.4, silent=not pack, pack=pack,
+        pack_tokens=10 * len(pack), took_ms=took_ms,
+    )  # fmt: skip
 
 
 SYSTEMS = {
@@ -139,14 +134,9 @@ def evaluation() -> Evaluation:
     """Two profiles: the second ranks worse and is never silent."""
     texts = ["\n".join(json.dumps(row) for row in rows) for rows in (MEMORIES, QUERIES)]
     return Evaluation(
-        judged=dataset.parse(name="own", memories=texts[0], queries=texts[1]),
-        split=None,
-        embedder="hashing/words-384",
-        embedded=3,
-        refused={},
-        degraded=(),
-        systems=SYSTEMS,
-    )
+        judged=dataset.parse(name="own", memories=texts[0], queries=texts[1]), split=None,
+        embedder="hashing/words-384", embedded=3, refused={}, degraded=(), systems=SYSTEMS,
+    )  # fmt: skip
 
 
 def _means(evaluation: Evaluation, profile: str, kind: str = "all") -> dict[str, float | None]:

@@ -20,15 +20,9 @@ from memory.taxonomy import Verdict
 
 ME, OTHER = UUID(int=1), UUID(int=2)
 MEMBER = Caller(
-    user_id=ME,
-    organization_id=UUID(int=9),
-    organization_slug="acme",
-    schema_name="acme",
-    role=Role.MEMBER,
-    scopes=frozenset(TokenScope),
-    bound_projects=None,
-    source_interface="web",
-)
+    user_id=ME, organization_id=UUID(int=9), organization_slug="acme", schema_name="acme",
+    role=Role.MEMBER, scopes=frozenset(TokenScope), bound_projects=None, source_interface="web",
+)  # fmt: skip
 STEWARD = replace(MEMBER, role=Role.STEWARD)
 VIEWER = replace(MEMBER, role=Role.VIEWER)
 AGENT = replace(STEWARD, token_id=UUID(int=8), scopes=frozenset({TokenScope.WRITE}))

@@ -14,19 +14,14 @@ from memory.search.query import MOST_WORDS, wording_of
 
 def test_kinds() -> None:
     kinds = {
-        "getUserName": "identifier",
-        "src/auth/token.py": "identifier",
+        "getUserName": "identifier", "src/auth/token.py": "identifier",
         "shipment 02d77662-6526-429a-8e8b-e36ddb3e8782": "identifier",
-        "what broke in 7ed2808": "identifier",
-        "why was PAY-42 closed": "identifier",
-        "patch for CVE-2024-31497": "identifier",
-        "the defaced 1234567 facade": "semantic",
-        "why utf-8 and not utf-16 here": "semantic",
-        "what calls parseToken": "structural",
+        "what broke in 7ed2808": "identifier", "why was PAY-42 closed": "identifier",
+        "patch for CVE-2024-31497": "identifier", "the defaced 1234567 facade": "semantic",
+        "why utf-8 and not utf-16 here": "semantic", "what calls parseToken": "structural",
         "impact of changing the schema": "structural",
-        "why did we leave MySQL for the queue of the importer": "semantic",
-        "": "semantic",
-    }
+        "why did we leave MySQL for the queue of the importer": "semantic", "": "semantic",
+    }  # fmt: skip
 
     assert {text: queries.understand(text=text).kind.value for text in kinds} == kinds
 
@@ -41,13 +36,9 @@ def test_a_query_is_normalized_and_widened_for_keywords() -> None:
 
 def test_words_that_tell_something_are_counted() -> None:
     counts = {
-        "How do we rotate the signing keys of our mobile app?": 5,
-        "what is it": 3,
-        "Comment restaurer la base de métadonnées ?": 3,
-        "?!": 0,
-        "": 0,
-        "word " * 400: MOST_WORDS,
-    }
+        "How do we rotate the signing keys of our mobile app?": 5, "what is it": 3,
+        "Comment restaurer la base de métadonnées ?": 3, "?!": 0, "": 0, "word " * 400: MOST_WORDS,
+    }  # fmt: skip
 
     assert {text: wording_of(text=text).words for text in counts} == counts
 
@@ -94,17 +85,10 @@ def test_what_could_take_forever_is_refused() -> None:
 
 def test_what_every_match_must_hold_is_found() -> None:
     literals = {
-        "redis.*refused": "refused",
-        r"parse_\w+\(lines\)": "(lines)",
-        "colou?rs": "colo",
-        "ab+c": "ab",
-        "one|two": "",
-        "(one|two) three": " three",
-        "(?i)redis": "",
-        "[[:alpha:]x]yy": "",
-        "[abc]": "",
-        "über": "ber",
-    }
+        "redis.*refused": "refused", r"parse_\w+\(lines\)": "(lines)", "colou?rs": "colo",
+        "ab+c": "ab", "one|two": "", "(one|two) three": " three", "(?i)redis": "",
+        "[[:alpha:]x]yy": "", "[abc]": "", "über": "ber",
+    }  # fmt: skip
 
     assert {text: lookups.read_pattern(text=text)[1] for text in literals} == literals
 

@@ -274,16 +274,12 @@ SCORES = st.dictionaries(
     st.sampled_from(("dense", "keyword", "graph")), st.floats(0.01, 1), min_size=1
 )
 EVIDENCE = st.builds(
-    Evidence,
-    memory_id=st.just(UUID(int=0)),
-    type=st.sampled_from(MemoryType),
+    Evidence, memory_id=st.just(UUID(int=0)), type=st.sampled_from(MemoryType),
     source=st.sampled_from(Source),
     files=st.lists(st.sampled_from("abcdef"), max_size=3, unique=True).map(tuple),
-    age_days=st.floats(0, 900),
-    idle_days=st.floats(0, 900),
-    accesses=st.integers(0, 500),
+    age_days=st.floats(0, 900), idle_days=st.floats(0, 900), accesses=st.integers(0, 500),
     confidence=st.floats(0, 1),
-)
+)  # fmt: skip
 ITEMS = st.lists(st.tuples(SCORES, EVIDENCE), max_size=30)
 TASKS = st.builds(
     Task,

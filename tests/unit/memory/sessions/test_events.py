@@ -120,21 +120,10 @@ def test_what_is_taken_of_a_call_reads_as_all_of_it_does() -> None:
 
 
 FULL = Event(
-    sequence=7,
-    kind=EventKind.QA_REPORT,
-    step=3,
-    at_seconds=12.5,
-    agent="second",
-    name="pytest",
-    call="c1",
-    arguments=Arguments(path="a.py", before="x", after="y", line=4),
-    text="3 failed",
-    is_error=True,
-    tokens=10,
-    steps=2,
-    outcome=Outcome.FAILURE,
-    files=("a.py", "b.py"),
-)
+    sequence=7, kind=EventKind.QA_REPORT, step=3, at_seconds=12.5, agent="second", name="pytest",
+    call="c1", arguments=Arguments(path="a.py", before="x", after="y", line=4), text="3 failed",
+    is_error=True, tokens=10, steps=2, outcome=Outcome.FAILURE, files=("a.py", "b.py"),
+)  # fmt: skip
 
 
 def again(event: Event) -> Event:
