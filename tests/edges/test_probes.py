@@ -1,10 +1,20 @@
-"""Liveness and readiness as load balancers see them (config.health)."""
+"""Liveness and readiness; and how requests and files pass the ASGI handler, piece by piece."""
+
+import asyncio
+from collections.abc import Callable
+from io import BytesIO
+from typing import Any, Final
 
 import pytest
+from django.conf import LazySettings
+from django.http import FileResponse, HttpRequest, HttpResponse
 from django.test import Client
+from django.urls import path
 
 from config import health
+from config.handlers import OneThreadHandler
 from config.health import Check
+from memory.documents.actions.uploads import LARGEST_UPLOAD
 
 
 @pytest.fixture
@@ -20,22 +30,18 @@ def finding(name: str, *, ok: bool) -> Check:
     return Check(name=name, ok=ok, detail="secret path", fix="secret fix")
 
 
-def test_live_needs_nothing(client: Client) -> None:
-    answer = client.get("/health/live")
-
-    assert answer.status_code == 200
-
-
-def test_installation_without_a_worker_still_serves(client: Client, found: list[Check]) -> None:
+def test_without_a_worker_it_still_serves_and_findings_are_not_asked_for_at_every_request(
+    client: Client, found: list[Check]
+) -> None:
     found += [finding("database", ok=True), finding("worker", ok=False)]
 
-    answer = client.get("/health/ready")
+    live, ready = client.get("/health/live"), client.get("/health/ready")
+    found.append(finding("redis", ok=False))
+    again = client.get("/health/ready")
 
-    assert answer.status_code == 200
-    assert answer.json() == {
-        "status": "degraded",
-        "checks": {"database": True, "worker": False},
-    }
+    assert (live.status_code, ready.status_code) == (200, 200)
+    checks = {"database": True, "worker": False}
+    assert ready.json() == again.json() == {"status": "degraded", "checks": checks}
 
 
 def test_installation_without_its_database_is_left_alone(
@@ -45,18 +51,8 @@ def test_installation_without_its_database_is_left_alone(
 
     answer = client.get("/health/ready")
 
-    assert answer.status_code == 503
-    assert answer["Retry-After"] == "5"
+    assert (answer.status_code, answer["Retry-After"]) == (503, "5")
     assert b"secret" not in answer.content
-
-
-def test_findings_are_not_asked_for_at_every_request(client: Client, found: list[Check]) -> None:
-    found += [finding("database", ok=True)]
-    client.get("/health/ready")
-
-    found.append(finding("redis", ok=False))
-
-    assert client.get("/health/ready").json()["status"] == "ready"
 
 
 @pytest.mark.django_db
@@ -66,6 +62,89 @@ def test_real_installation_names_every_check(client: Client) -> None:
     checks = client.get("/health/ready").json()["checks"]
 
     assert set(checks) == {
-        *("database", "migrations", "organizations", "beat", "jobs", "redis", "worker", "disk"),
+        "database", "migrations", "organizations", "beat", "jobs", "redis", "worker", "disk",
         "scanner",
-    }
+    }  # fmt: skip
+
+
+PIECE: Final = OneThreadHandler.chunk_size
+LENGTH: Final = 40 * PIECE
+given_out: list[BytesIO] = []
+Message = dict[str, Any]
+
+
+def a_file(request: HttpRequest) -> FileResponse:
+    """Give a file of forty pieces."""
+    given_out.append(BytesIO(b"x" * LENGTH))
+    return FileResponse(given_out[-1], content_type="application/json")
+
+
+def its_length(request: HttpRequest) -> HttpResponse:
+    """Say how many bytes came."""
+    return HttpResponse(str(len(request.read())))
+
+
+urlpatterns = [path("file", a_file), path("length", its_length)]
+
+
+@pytest.fixture
+def handler(settings: LazySettings) -> OneThreadHandler:
+    """The handler over the addresses of this file, without middleware."""
+    settings.ROOT_URLCONF = __name__
+    settings.MIDDLEWARE = []
+    given_out.clear()
+    return OneThreadHandler()
+
+
+def asked(
+    handler: OneThreadHandler, address: str, *, body: bytes = b"", leaves: Callable[[int], bool]
+) -> list[Message]:
+    """Ask as a client that leaves once so many pieces have come; return what was sent."""
+    sent: list[Message] = []
+    scope = {
+        "type": "http", "method": "POST", "path": address, "query_string": b"", "headers": [],
+    }  # fmt: skip
+
+    async def call() -> None:
+        gone = asyncio.Event()
+        messages = iter([{"type": "http.request", "body": body, "more_body": False}])
+
+        async def receive() -> Message:
+            for message in messages:
+                return message
+            await gone.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+            if leaves(len(sent)):
+                gone.set()
+            await asyncio.sleep(0)  # as a server does between two pieces
+
+        await handler(scope, receive, send)
+
+    asyncio.run(call())
+    return sent
+
+
+def test_a_file_is_sent_piece_by_piece_and_closed(handler: OneThreadHandler) -> None:
+    _, *pieces = asked(handler, "/file", leaves=lambda _: False)
+
+    assert max(len(piece.get("body", b"")) for piece in pieces) == PIECE
+    assert sum(len(piece.get("body", b"")) for piece in pieces) == LENGTH
+    assert given_out[0].closed
+
+
+def test_a_file_that_nobody_takes_any_more_is_left_and_closed(handler: OneThreadHandler) -> None:
+    sent = asked(handler, "/file", leaves=lambda count: count == 3)
+
+    assert len(sent) < 10
+    assert given_out[0].closed
+
+
+def test_the_largest_upload_comes_in_whole(handler: OneThreadHandler) -> None:
+    body = b"x" * (LARGEST_UPLOAD + 1)
+
+    _, answer, *_ = asked(handler, "/length", body=body, leaves=lambda _: False)
+
+    assert answer["body"] == str(len(body)).encode()

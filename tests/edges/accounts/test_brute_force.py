@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -13,11 +12,10 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts import authentication
-from accounts.actions.tokens import NewToken, create_token
 from accounts.authentication import GUESSES
 from accounts.caller import Caller
 from accounts.models import User
-from tests.support.api import Api
+from tests.support.api import Api, agent, until_refused
 from tests.support.live import Place, committed, running
 from tests.support.people import PASSWORD
 
@@ -117,20 +115,20 @@ def test_the_operators_site_asks_for_no_password_itself_and_fewer_proxies_are_no
 
 
 @pytest.mark.usefixtures("clean_cache")
-def test_guessed_tokens_and_invitations_are_slowed_by_address_and_good_tokens_are_not(
+def test_guesses_and_reports_are_slowed_by_address_and_good_tokens_are_not(
     client: Client, caller: Caller
 ) -> None:
-    new = NewToken(name="laptop")
-    good = Api(token=create_token(caller=caller, new=new, now=datetime.now(UTC)).text)
-    wrong, times = Api(token="crn_pat_" + "x" * 38), range(2 * GUESSES + 1)
+    good, wrong = agent(caller), Api(token="crn_pat_" + "x" * 38)
 
-    for status, answers in (
-        (401, [wrong.get("me", X_Forwarded_For=f"1.1.1.{n}") for n in times]),
-        (404, [client.get(f"/invite/guess-{n}") for n in times]),
+    for status, send in (
+        (401, lambda n: wrong.get("me", X_Forwarded_For=f"1.1.1.{n}")),
+        (404, lambda n: client.get(f"/invite/guess-{n}")),
+        (202, lambda _: Api().post("tokens/leaked", {"tokens": ["x"]})),
     ):
+        answers = until_refused(send, most=GUESSES)
         assert {answer.status_code for answer in answers[:GUESSES]} == {status}
-        refused = next(answer for answer in answers if answer.status_code == 429)
-        assert 0 < int(refused["Retry-After"]) <= 60
+        assert answers[-1].status_code == 429
+        assert 0 < int(answers[-1]["Retry-After"]) <= 60
     assert good.get("me").status_code == 200
 
 

@@ -1,9 +1,13 @@
-"""Signing up gives a home, signing in leads there, and without counting nobody comes in."""
+"""Signing up gives a home, signing in leads there, and a second factor is asked for."""
 
+import time
 from urllib.parse import urlsplit
 
 import pytest
 from allauth.account.forms import SignupForm
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal import auth
+from django.conf import LazySettings
 from django.core import mail
 from django.core.cache import cache
 from django.test import Client, RequestFactory
@@ -21,12 +25,6 @@ SIGN_IN = reverse("account_login")
 RESET = reverse("account_reset_password")
 BASE = "https://cairn.example.test"
 NEW = {"email": "Grace@example.test", "password1": "a compiler, please"}
-
-
-@pytest.fixture
-def no_redis(clean_cache: None, settings: pytest.FixtureRequest) -> None:
-    away = {**settings.CACHES["default"], "LOCATION": "redis://127.0.0.1:1/0"}
-    settings.CACHES = {"default": away}
 
 
 @pytest.mark.django_db
@@ -51,13 +49,10 @@ def test_an_address_taken_meanwhile_is_a_conflict(rf: RequestFactory, db: None) 
     assert not Organization.objects.exists()
 
 
-@pytest.fixture
-def verified_only(settings: pytest.FixtureRequest) -> None:
+def test_an_address_with_an_account_is_not_told(
+    client: Client, owner: User, settings: LazySettings
+) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
-
-
-@pytest.mark.usefixtures("verified_only")
-def test_an_address_with_an_account_is_not_told(client: Client, owner: User) -> None:
     known = client.post(SIGN_UP, {**NEW, "email": owner.email})
     unknown = client.post(SIGN_UP, NEW)
 
@@ -66,7 +61,7 @@ def test_an_address_with_an_account_is_not_told(client: Client, owner: User) -> 
     assert [sent.to for sent in mail.outbox] == [[owner.email], [NEW["email"].lower()]]
 
 
-def test_signing_in_leads_to_the_first_organization_and_makes_one_where_all_are_lost(
+def test_signing_in_leads_to_an_organization_which_is_made_where_all_are_lost_until_inactive(
     client: Client, member: User
 ) -> None:
     form = {"login": member.email.upper(), "password": PASSWORD}
@@ -76,6 +71,9 @@ def test_signing_in_leads_to_the_first_organization_and_makes_one_where_all_are_
     lost = client.post(SIGN_IN, form)
 
     assert (first.status_code, first.url, lost.url) == (302, "/o/acme/", "/o/member/")
+    User.objects.filter(pk=member.pk).update(is_active=False)
+    inactive = client.get(reverse("account_email"))
+    assert urlsplit(inactive.url).path == SIGN_IN
 
 
 @pytest.mark.usefixtures("db")
@@ -94,28 +92,24 @@ def test_too_many_tries_are_told_in_a_page_of_ours_and_belong_to_no_organization
     assert all(b":t:" not in key for key in keys)
 
 
-@pytest.mark.usefixtures("no_redis")
-@pytest.mark.parametrize("path", [SIGN_IN, SIGN_UP, RESET])
-def test_without_redis_sign_in_is_closed(client: Client, member: User, path: str) -> None:
+def test_without_redis_sign_in_is_closed_and_who_is_signed_in_stays(
+    client: Client, member: User, settings: LazySettings
+) -> None:
+    away = {**settings.CACHES["default"], "LOCATION": "redis://127.0.0.1:1/0"}
+    settings.CACHES = {"default": away}
     form = {"login": member.email, "password": PASSWORD, "email": member.email}
 
-    response = client.post(path, {**form, "password1": "a compiler, please"})
-
-    assert response.status_code == 503
-    assert response["Retry-After"] == "5"
-    assert "_auth_user_id" not in client.session
+    for path in (SIGN_IN, SIGN_UP, RESET):
+        response = client.post(path, {**form, "password1": "a compiler, please"})
+        assert (path, response.status_code, response["Retry-After"]) == (path, 503, "5")
+        assert "_auth_user_id" not in client.session
     assert mail.outbox == []
-
-
-@pytest.mark.usefixtures("no_redis")
-def test_without_redis_who_is_signed_in_stays(client: Client, member: User) -> None:
     client.force_login(member)
-
     assert client.get(SIGN_IN).url == "/o/acme/"
 
 
 def test_links_in_mails_ignore_the_host_header(
-    client: Client, member: User, settings: pytest.FixtureRequest
+    client: Client, member: User, settings: LazySettings
 ) -> None:
     settings.BASE_URL = BASE
 
@@ -129,16 +123,11 @@ def test_links_in_mails_ignore_the_host_header(
     assert f"{BASE}{reverse('account_email_verification_sent')}" in confirmation.body
 
 
-@pytest.fixture
-def no_mail_server(settings: pytest.FixtureRequest) -> None:
+def test_without_a_mail_server_one_can_sign_up_and_nobody_waits_in_vain_for_a_mail(
+    client: Client, member: User, settings: LazySettings
+) -> None:
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
-
-
-@pytest.mark.usefixtures("no_mail_server")
-def test_without_a_mail_server_one_can_sign_up_and_nobody_waits_in_vain_for_a_mail(
-    client: Client, member: User, settings: pytest.FixtureRequest
-) -> None:
     optional = client.post(SIGN_UP, NEW)
     client.logout()
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
@@ -149,10 +138,55 @@ def test_without_a_mail_server_one_can_sign_up_and_nobody_waits_in_vain_for_a_ma
     assert (mandatory.status_code, reset.status_code) == (503, 503)
 
 
-def test_an_account_made_inactive_is_out(client: Client, member: User) -> None:
-    client.force_login(member)
-    User.objects.filter(pk=member.pk).update(is_active=False)
+SECOND = reverse("mfa_authenticate")
+SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 
-    response = client.get(reverse("account_email"))
 
-    assert urlsplit(response.url).path == SIGN_IN
+@pytest.fixture
+def guarded(member: User, settings: LazySettings) -> User:
+    settings.MFA_TOTP_TOLERANCE = 1
+    auth.TOTP.activate(member, SECRET)
+    return member
+
+
+def code() -> str:
+    return auth.format_hotp_value(auth.hotp_value(SECRET, int(time.time()) // 30))
+
+
+def test_the_password_alone_does_not_sign_in_and_the_code_does(
+    client: Client, guarded: User
+) -> None:
+    first = client.post(SIGN_IN, {"login": guarded.email, "password": PASSWORD})
+    is_in = "_auth_user_id" in client.session
+
+    second = client.post(SECOND, {"code": code()})
+
+    assert (first.url, is_in, second.url) == (SECOND, False, "/o/acme/")
+    assert client.session["_auth_user_id"] == str(guarded.id)
+    stored = Authenticator.objects.values_list("data", flat=True).get(type="totp")
+    assert SECRET not in repr(stored)
+
+
+def test_codes_are_not_guessed(client: Client, guarded: User) -> None:
+    client.post(SIGN_IN, {"login": guarded.email, "password": PASSWORD})
+    for number in range(5):
+        client.post(SECOND, {"code": f"00000{number}"})
+
+    client.post(SECOND, {"code": code()})
+
+    assert "_auth_user_id" not in client.session
+
+
+@pytest.mark.django_db
+def test_a_passkey_sign_in_is_offered_and_second_factors_are_for_people_signed_in(
+    client: Client,
+) -> None:
+    response = client.get(
+        reverse("mfa_login_webauthn"), headers={"x-requested-with": "XMLHttpRequest"}
+    )
+
+    options = response.json()["request_options"]["publicKey"]
+    assert options["challenge"]
+    assert options["rpId"] == "testserver"
+    for page in ("mfa_index", "mfa_activate_totp", "mfa_add_webauthn"):
+        assert client.get(reverse(page)).url.startswith(SIGN_IN)

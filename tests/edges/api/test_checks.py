@@ -25,10 +25,12 @@ def _diff(api: Api, **fields: Any) -> Any:
     return api.post("checks/diff", {"project": "shop", "diff": DIFF, **fields})
 
 
-def test_a_plan_is_stopped_by_the_memory_that_is_cited(api: Api) -> None:
+def test_a_plan_and_a_diff_are_stopped_in_their_lines_by_the_memory_that_is_cited(
+    api: Api, reading_api: Api
+) -> None:
     memory = api.remember(TRIED, type="dead_end", related_files=["shop/prices.ts"])
 
-    told = _plan(api).json()
+    told, diff = _plan(api).json(), _diff(reading_api).json()
 
     (finding,) = told["findings"]
     assert (told["verdict"], finding["why"]) == ("stop", "tried_before")
@@ -36,29 +38,20 @@ def test_a_plan_is_stopped_by_the_memory_that_is_cited(api: Api) -> None:
     assert finding["memory"]["content"] == TRIED
     assert finding["places"] == [{"step": 2, "file": None, "first_line": 2, "last_line": 2}]
     assert (told["parts"], told["left_out"]) == (2, 0)
-
-
-def test_a_diff_is_stopped_in_its_lines(api: Api, reading_api: Api) -> None:
-    api.remember(TRIED, type="dead_end", related_files=["shop/prices.ts"])
-
-    told = _diff(reading_api).json()
-
-    (place,) = told["findings"][0]["places"]
-    assert told["verdict"] == "stop"
+    (place,) = diff["findings"][0]["places"]
+    assert diff["verdict"] == "stop"
     assert place == {"step": None, "file": "shop/prices.ts", "first_line": 1, "last_line": 2}
 
 
-def test_nobody_else_is_told(api: Api, member_api: Api, other_api: Api) -> None:
+def test_nobody_else_is_told_nor_of_a_project_that_they_do_not_see(
+    api: Api, member_api: Api, other_api: Api
+) -> None:
     api.remember(TRIED, type="dead_end", scope="personal", related_files=["shop/prices.ts"])
+    api.post("projects", {"slug": "cellar", "name": "Cellar"})
 
     for stranger in (member_api, other_api):
         for told in (_plan(stranger).json(), _diff(stranger).json()):
             assert (told["verdict"], told["findings"], told["left_out"]) == ("clear", [], 0)
-
-
-def test_a_project_that_one_does_not_see_is_not_there(api: Api, other_api: Api) -> None:
-    api.post("projects", {"slug": "cellar", "name": "Cellar"})
-
     for project in ("cellar", "nowhere"):
         assert _plan(other_api, project=project).status_code == 404
         assert _diff(other_api, project=project).status_code == 404

@@ -1,21 +1,24 @@
 """The index of a project's code over REST: manifest, missing files, progress, what is refused."""
 
-import base64
-import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from threading import Lock
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from accounts.authentication import entered
 from accounts.caller import Caller
 from graph.index import parser_process
+from graph.index.queries import State
+from tests.support import coding
 from tests.support.api import Api
 from tests.support.coding import CART, FILES, SHOP, digest
 
 ADDRESS = "projects/shop/index"
-LATIN = "# caf\u00e9\n".encode("latin-1")
 
 
 def _manifest(files: Mapping[str, str] = FILES) -> dict[str, Any]:
@@ -37,7 +40,9 @@ def run(api: Api) -> str:
     return str(api.post(ADDRESS, _manifest()).json()["run"])
 
 
-def test_code_is_announced_sent_and_listed(api: Api) -> None:
+def test_code_is_announced_sent_and_listed_and_the_cursor_of_a_file_that_is_gone_refused(
+    api: Api,
+) -> None:
     announced = api.post(ADDRESS, _manifest())
     told = announced.json()
     sent = api.post(f"{ADDRESS}/files", _files(told["run"]))
@@ -58,78 +63,45 @@ def test_code_is_announced_sent_and_listed(api: Api) -> None:
     assert rest["next_cursor"] is None
     assert found["file"]["hash"] == digest(SHOP)
     assert [one["qualified"] for one in found["items"]] == ["Shop", "Shop.checkout"]
-
-
-def test_the_cursor_of_a_file_that_is_gone_is_refused(api: Api, run: str) -> None:
-    cursor = api.get("projects/shop/files?limit=1").json()["next_cursor"]
     api.post(ADDRESS, {"files": []})
-
-    answer = api.get(f"projects/shop/files?cursor={cursor}")
-
-    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "/cursor")
+    gone = api.get(f"projects/shop/files?cursor={first['next_cursor']}")
+    assert (gone.status_code, gone.json()["errors"][0]["pointer"]) == (422, "/cursor")
 
 
-def test_a_text_that_is_not_utf8_comes_as_base64(api: Api) -> None:
-    digested = hashlib.sha256(LATIN).hexdigest()
-    file = {"path": "a.py", "hash": digested, "size": len(LATIN)}
-    run = api.post(ADDRESS, {"files": [file]}).json()["run"]
-    coded = base64.b64encode(LATIN).decode()
-
-    answer = api.post(
-        f"{ADDRESS}/files",
-        {"run": run, "files": [{"path": "a.py", "hash": digested, "base64": coded}]},
-    )
-
-    assert (answer.status_code, answer.json()["indexed"]) == (202, 1)
-
-
-@pytest.mark.parametrize(
-    ("file", "pointer"),
-    [
-        ({"path": "../a.py"}, "/files/0/path"),
-        ({"path": ""}, "/files/0/path"),
-        ({"hash": "x" * 64}, "/files/0/hash"),
-        ({"size": 1_048_577}, "/files/0/size"),
-        ({"mode": "x"}, "/files/0/mode"),
-    ],
-)
-def test_a_manifest_that_is_wrong_is_refused_with_its_place(
-    api: Api, file: dict[str, Any], pointer: str
-) -> None:
-    good = {"path": "a.py", "hash": digest(CART), "size": 1}
-
-    answer = api.post(ADDRESS, {"files": [{**good, **file}]})
-    twice = api.post(ADDRESS, {"files": [good, good]}).json()["errors"]
-
+def refused(answer: Any) -> tuple[int, list[str]]:
+    """Return the status of a refusal with a hint, and the places that it names."""
     problem = answer.json()
-    assert [fault["pointer"] for fault in twice] == ["/files/0/path", "/files/1/path"]
-    assert answer.status_code in {400, 422}
-    assert [fault["pointer"] for fault in problem["errors"]] == [pointer]
     assert problem["hint"]
+    return answer.status_code, [fault["pointer"] for fault in problem["errors"]]
+
+
+def test_a_manifest_that_is_wrong_is_refused_with_its_place(api: Api) -> None:
+    good: dict[str, Any] = {"path": "a.py", "hash": digest(CART), "size": 1}
+    for wrong, status, pointer in (
+        ({"path": "../a.py"}, 422, "/files/0/path"),
+        ({"path": ""}, 422, "/files/0/path"),
+        ({"hash": "x" * 64}, 422, "/files/0/hash"),
+        ({"size": 1_048_577}, 422, "/files/0/size"),
+        ({"mode": "x"}, 422, "/files/0/mode"),
+    ):
+        answer = api.post(ADDRESS, {"files": [{**good, **wrong}]})
+        assert refused(answer) == (status, [pointer])
+    twice = refused(api.post(ADDRESS, {"files": [good, good]}))
+    assert twice == (422, ["/files/0/path", "/files/1/path"])
     assert api.get(ADDRESS).json()["state"] == "empty"
 
 
-@pytest.mark.parametrize(
-    ("file", "pointer", "status"),
-    [
+def test_a_file_that_is_wrong_is_refused_with_its_place(api: Api, run: str) -> None:
+    good: dict[str, Any] = {"path": "shop/cart.py", "hash": digest(CART), "text": CART}
+    for wrong, pointer, status in (
         ({"hash": digest(SHOP)}, "/files/0/hash", 422),
         ({"text": None}, "/files/0/text", 422),
         ({"base64": "eA=="}, "/files/0/text", 422),
         ({"text": None, "base64": "%%%"}, "/files/0/base64", 422),
         ({"text": "\u20ac" * 1_000_000}, "/files/0/text", 413),
-    ],
-)
-def test_a_file_that_is_wrong_is_refused_with_its_place(
-    api: Api, run: str, file: dict[str, Any], pointer: str, status: int
-) -> None:
-    good = {"path": "shop/cart.py", "hash": digest(CART), "text": CART}
-
-    answer = api.post(f"{ADDRESS}/files", {"run": run, "files": [{**good, **file}]})
-
-    problem = answer.json()
-    assert answer.status_code == status
-    assert [fault["pointer"] for fault in problem["errors"]] == [pointer]
-    assert problem["hint"]
+    ):
+        answer = api.post(f"{ADDRESS}/files", {"run": run, "files": [{**good, **wrong}]})
+        assert refused(answer) == (status, [pointer])
     assert api.get(ADDRESS).json()["files_done"] == 0
 
 
@@ -181,6 +153,37 @@ def test_a_call_that_has_to_come_again_is_told_when(api: Api, caller: Caller, ru
     assert "again" in older.json()["hint"]
     assert (held.status_code, held["Retry-After"]) == (429, "5")
     assert api.post(f"{ADDRESS}/files", _files(run)).json()["waiting"] == []
+
+
+@dataclass(slots=True)
+class Noting:
+    """A lock that notes whether who takes it holds a connection to the database."""
+
+    held: list[bool] = field(default_factory=list)
+    _lock: Lock = field(default_factory=Lock)
+
+    def acquire(self, *, timeout: float) -> bool:
+        """Take the lock."""
+        self.held.append(connection.connection is not None)
+        return self._lock.acquire(timeout=timeout)
+
+    def release(self) -> None:
+        """Let the lock go."""
+        self._lock.release()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_connection_is_held_while_files_are_parsed(
+    api: Api, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, now = Noting(), datetime.now(UTC)
+    monkeypatch.setattr(parser_process.PARSER, "_lock", lock)
+
+    with entered(caller):
+        taken = coding.send(caller, now, coding.announce(caller, now))
+
+    assert (taken.indexed, taken.index.state) == (2, State.RESOLVING)
+    assert lock.held == [False, False]
 
 
 def test_it_takes_the_scope_index(reading_api: Api, member_api: Api) -> None:

@@ -1,17 +1,19 @@
-"""While no embedder answers, REST still searches by words and says what was missing."""
+"""While no embedder answers, or Redis is full or emptied: what still works, and what is said."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+import redis
+from django.db.models.functions import Now
+from django.test import Client
 
-from accounts import live
+from accounts import jobs, live
 from accounts.live import Backoff
-from accounts.models import Job
+from accounts.models import Job, User
 from tests.support.api import STATEMENT, Api
 from tests.support.vendor_server import Fault, Status, Vendor
 from tests.support.vendors import ONCE, installed_vendor
-
-pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -58,3 +60,50 @@ def test_what_is_stored_without_a_model_is_found_at_once_and_embedded_later(
     assert stored["embedding"] == "queued"
     assert Job.objects.get(pk=stored["job_id"]).state == "queued"
     assert found["results"][0]["memory"]["content"] == STATEMENT
+
+
+QUEUE = "maintenance"  # of the recount that each write queues
+
+
+@pytest.fixture
+def store(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[redis.Redis]:
+    """The Redis of the tests, which nobody rests from."""
+    monkeypatch.setattr(live, "redis", Backoff())
+    with redis.Redis.from_url(settings.REDIS_URL, decode_responses=True) as client:
+        yield client
+
+
+@pytest.fixture
+def full(store: redis.Redis, api: Api) -> Iterator[redis.Redis]:
+    """The same, refusing everything that needs room."""
+    before = store.config_get("maxmemory*")
+    store.config_set("maxmemory-policy", "noeviction")
+    store.config_set("maxmemory", 1)
+    yield store
+    for name in ("maxmemory", "maxmemory-policy"):
+        store.config_set(name, str(before[name]))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_full_redis_takes_nothing_away_but_sign_in(
+    full: redis.Redis, api: Api, owner: User
+) -> None:
+    with pytest.raises(redis.exceptions.OutOfMemoryError):
+        full.set("more", "room")
+
+    api.remember()
+    assert api.post("search", {"query": STATEMENT}).status_code == 200
+    form = {"login": owner.email, "password": "wrong"}
+    assert Client().post("/login/", form).status_code == 503
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_emptied_redis_is_filled_again_from_the_database(store: redis.Redis, api: Api) -> None:
+    api.remember()
+    Job.objects.update(run_after=Now())
+    store.flushdb()
+
+    jobs.sweep()
+
+    assert store.llen(QUEUE) > 0
+    assert api.post("search", {"query": STATEMENT}).status_code == 200

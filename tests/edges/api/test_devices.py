@@ -14,7 +14,7 @@ from frontend.views.devices import TRIES
 from teams.actions import create_project
 from teams.models import AuditEntry
 from tests.conftest import NOW
-from tests.support.api import Api
+from tests.support.api import Api, until_refused
 
 pytestmark = pytest.mark.usefixtures("clean_cache", "organization")
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("clean_cache", "organization")
 def browser(owner: User) -> Client:
     """The owner's browser."""
     client = Client(raise_request_exception=False)
-    client.force_login(owner, backend="allauth.account.auth_backends.AuthenticationBackend")
+    client.force_login(owner)
     return client
 
 
@@ -51,7 +51,9 @@ def test_codes_are_given_as_the_rfc_says_and_their_program_waits_and_slows_down(
     assert told == ["authorization_pending", "slow_down", "slow_down"]
 
 
-def test_who_was_approved_fetches_a_token_once(browser: Client, caller: Caller) -> None:
+def test_who_was_approved_fetches_a_token_once_and_again_as_long_as_the_answer_was_lost(
+    browser: Client, owner: User
+) -> None:
     codes = _asked()
     page = browser.get("/device", {"code": codes["user_code"].lower().replace("-", " ")})
     assert b"cairn on laptop" in page.content
@@ -59,27 +61,15 @@ def test_who_was_approved_fetches_a_token_once(browser: Client, caller: Caller) 
     assert page["Referrer-Policy"] == "same-origin"  # with less, browsers send forms from nowhere
 
     assert _approve(browser, codes, scope=["read", "write"]).status_code == 200
-    fetched = _fetch(codes).json()
+    lost, fetched = (_fetch(codes).json() for _ in range(2))
+    unheld = Api(token=lost["access_token"]).get("me")
     me = Api(token=fetched["access_token"]).get("me").json()
     again = _fetch(codes)
 
     assert (me["organization"]["slug"], me["scopes"]) == ("acme", ["read", "write"])
     assert (fetched["token_type"], fetched["scope"]) == ("Bearer", "read write")
     assert (again.status_code, again.json()["code"]) == (400, "expired_token")
-
-
-def test_answer_that_was_lost_is_told_again_and_leaves_no_token_that_nobody_holds(
-    browser: Client, owner: User
-) -> None:
-    codes = _asked()
-    _approve(browser, codes)
-    lost, told = (_fetch(codes).json()["access_token"] for _ in range(2))
-
-    answers = [Api(token=token).get("me").status_code for token in (lost, told)]
-
-    assert answers == [401, 200]
-    assert Token.objects.filter(user=owner).count() == 1
-    assert _fetch(codes).json()["code"] == "expired_token"
+    assert (unheld.status_code, Token.objects.filter(user=owner).count()) == (401, 1)
 
 
 def test_who_was_refused_is_told_so_and_stays_refused(browser: Client) -> None:
@@ -113,7 +103,7 @@ def test_neither_a_link_nor_another_site_nor_somebody_who_is_not_signed_in_decid
 ) -> None:
     codes = _asked()
     strict = Client(enforce_csrf_checks=True)
-    strict.force_login(owner, backend="allauth.account.auth_backends.AuthenticationBackend")
+    strict.force_login(owner)
 
     for verb in ("approve", "refuse"):
         browser.get("/device", {"code": codes["user_code"], "org": "acme", "verb": verb})
@@ -124,31 +114,24 @@ def test_neither_a_link_nor_another_site_nor_somebody_who_is_not_signed_in_decid
     assert _fetch(codes).json()["code"] == "authorization_pending"
 
 
-def test_the_token_is_bound_to_the_projects_that_were_chosen(
-    browser: Client, caller: Caller
+def test_no_more_is_lent_than_the_person_has_and_chose(
+    browser: Client, other_organization: Organization, caller: Caller
 ) -> None:
     with entered(caller):
         made = [create_project(caller=caller, slug=one, name=one, now=NOW) for one in ("a", "b")]
     codes = _asked()
 
-    assert _approve(browser, codes, project=["b"]).status_code == 200
-
-    me = Api(token=_fetch(codes).json()["access_token"]).get("me").json()
-    assert me["projects"] == [str(made[1].id)]
-
-
-def test_no_more_is_lent_than_the_person_has(
-    browser: Client, other_organization: Organization, caller: Caller
-) -> None:
-    codes = _asked()
-
     foreign = _approve(browser, codes, org=other_organization.slug)
     unknown = _approve(browser, codes, project=["of-somebody-else"])
     nothing = _approve(browser, codes, scope=[])
+    pending = _fetch(codes).json()["code"]
+    chosen = _approve(browser, codes, project=["b"])
 
     assert [one.status_code for one in (foreign, unknown, nothing)] == [404, 422, 422]
     assert other_organization.name not in foreign.content.decode()
-    assert _fetch(codes).json()["code"] == "authorization_pending"
+    assert (pending, chosen.status_code) == ("authorization_pending", 200)
+    me = Api(token=_fetch(codes).json()["access_token"]).get("me").json()
+    assert me["projects"] == [str(made[1].id)]
 
 
 def test_who_left_or_may_less_than_at_approval_has_lent_nothing(
@@ -191,40 +174,31 @@ def test_what_a_program_calls_itself_is_looked_at_and_who_asks_without_end_is_sl
     names = ("", "   ", "x" * 81, "a\u202eb", "password=hunter2-is-my-secret")
 
     refused = {Api().post("device/code", {"client": name}).status_code for name in names}
-    answers = {
-        Api().post("device/code", {"client": "x"}).status_code for _ in range(2 * GUESSES + 1)
-    }
+    asked = until_refused(lambda _: Api().post("device/code", {"client": "x"}), most=GUESSES)
 
     assert refused == {422}
-    assert answers == {200, 429}
+    assert {one.status_code for one in asked} == {200, 429}
 
 
-def test_neither_codes_nor_tokens_lie_in_the_store(browser: Client, caller: Caller) -> None:
-    codes = _asked()
-    _approve(browser, codes)
-
-    client = cache._cache.get_client(write=False)  # type: ignore[attr-defined]
-    held = b"".join(key + (client.get(key) or b"") for key in client.keys("*device*"))
-
-    assert b"cairn on laptop" in held
-    for secret in (codes["device_code"], codes["user_code"], codes["user_code"].replace("-", "")):
-        assert secret.encode() not in held
-
-
-def test_the_audit_log_tells_who_approved_and_what_was_made(
+def test_no_code_lies_in_the_store_or_the_log_which_tells_who_approved_and_what_was_made(
     browser: Client, caller: Caller, in_organization: object
 ) -> None:
     codes = _asked()
     _approve(browser, codes)
+    client = cache._cache.get_client(write=False)  # type: ignore[attr-defined]
+    held = b"".join(key + (client.get(key) or b"") for key in client.keys("*device*"))
     _fetch(codes)
 
     with tenancy.unit():
         entries = list(AuditEntry.objects.filter(object_type="token").order_by("number"))
 
+    assert b"cairn on laptop" in held
+    for secret in (codes["device_code"], codes["user_code"], codes["user_code"].replace("-", "")):
+        assert secret.encode() not in held
+        assert secret not in repr([vars(one) for one in entries])
     told = [(one.act, one.surface, one.actor_user) for one in entries]
     assert told == [
         ("token.approved", "page", caller.user_id),
         ("token.created", "rest", caller.user_id),
     ]
     assert len({one.object_id for one in entries}) == 1
-    assert codes["user_code"] not in repr([vars(one) for one in entries])

@@ -71,7 +71,9 @@ def group_of(session: str) -> str:
     return row_of(session).experiment_group
 
 
-def test_nothing_is_compared_as_long_as_nobody_switches_it_on(programs: Programs) -> None:
+def test_nothing_is_compared_where_nobody_switched_it_on_and_what_is_paused_settles_no_group(
+    programs: Programs,
+) -> None:
     programs.know()
 
     given = programs.asks("r")
@@ -81,6 +83,9 @@ def test_nothing_is_compared_as_long_as_nobody_switches_it_on(programs: Programs
     assert programs.api.get("projects/shop/experiments").json() == {
         "enabled": False, "control_percent": 5.0, "passive_percent": 10.0, "withheld_percent": 0.0,
     }  # fmt: skip
+    programs.switch(enabled=True)
+    programs.api.post("projects/shop/pause", {"paused": True})
+    assert (programs.asks("paused"), group_of("paused")) == ("", "")
 
 
 def test_the_control_group_is_given_nothing_but_what_it_searches_and_keeps_to_its_group(
@@ -100,11 +105,21 @@ def test_the_control_group_is_given_nothing_but_what_it_searches_and_keeps_to_it
     assert STATEMENT in [one["memory"]["content"] for one in found["results"]]
 
 
-def test_the_passive_group_is_given_its_brief_and_no_warning(programs: Programs) -> None:
+def test_the_passive_group_is_given_its_brief_no_warning_and_its_name_once_it_has_ended(
+    programs: Programs,
+) -> None:
+    programs.asks("apart")
     session, given = programs.begin_in("passive")
 
     assert STATEMENT in given
     assert programs.touches(session) == ""
+    groups = []
+    for name in ("apart", session):
+        address = f"sessions/{row_of(name).id}"
+        running = programs.api.get(address).json()["group"]
+        programs.api.post(f"{address}/end")
+        groups.append((running, programs.api.get(address).json()["group"]))
+    assert groups == [("", ""), ("", "passive")]
 
 
 def test_a_session_that_was_given_something_before_takes_no_part(programs: Programs) -> None:
@@ -127,15 +142,7 @@ def test_off_gives_everybody_everything_at_once(programs: Programs) -> None:
     assert group_of(session) == "control"
 
 
-def test_what_is_paused_settles_no_group(programs: Programs) -> None:
-    programs.know()
-    programs.switch(enabled=True)
-    programs.api.post("projects/shop/pause", {"paused": True})
-
-    assert (programs.asks("r"), group_of("r")) == ("", "")
-
-
-def test_a_memory_is_withheld_from_some_sessions_and_both_stand_in_the_log(
+def test_a_memory_is_withheld_from_some_sessions_which_the_log_tells_until_it_is_pinned(
     programs: Programs,
 ) -> None:
     memory = programs.api.remember(WARNING, related_files=[FILE])
@@ -153,24 +160,16 @@ def test_a_memory_is_withheld_from_some_sessions_and_both_stand_in_the_log(
     assert min(len(told), len(held)) > 0
     assert {(row.person, row.token, row.tokens) for row in held.values()} == {(None, None, 0)}
     silent = row_of(next(name for name, text in given.items() if not text))
-    again = programs.touches(silent.external_id.removeprefix("generic/"))
-    assert again == ""
+    assert programs.touches(silent.external_id.removeprefix("generic/")) == ""
     assert programs.api.get(f"sessions/{silent.id}/injections").json()["items"] == []
     with tenancy.unit():
         assert GivenOut.all_rows.filter(session_id=silent.id).count() == 1
-
-
-def test_what_is_pinned_is_given_to_everybody(programs: Programs) -> None:
-    memory = programs.api.remember(WARNING, related_files=[FILE])
     programs.api.post(f"memories/{memory['id']}/pin", {"pinned": True})
-    programs.switch(**TO_ALL, withheld_percent=50)
-
-    assert all(WARNING in programs.touches(f"run-{place}") for place in range(12))
+    assert all(WARNING in programs.touches(f"pinned-{place}") for place in range(12))
 
 
-@pytest.mark.parametrize(
-    ("sent", "pointers"),
-    [
+def test_wrong_shares_are_refused_by_name(programs: Programs) -> None:
+    wrong: tuple[tuple[dict[str, Any], list[str]], ...] = (
         ({}, []),
         ({"control_percent": -1}, ["/control_percent"]),
         ({"passive_percent": 51}, ["/passive_percent"]),
@@ -178,15 +177,11 @@ def test_what_is_pinned_is_given_to_everybody(programs: Programs) -> None:
         ({"enabled": 1}, ["/enabled"]),
         ({"control_percent": 50, "passive_percent": 45}, ["/passive_percent"]),
         ({"shares": 3}, ["/shares"]),
-    ],
-)
-def test_wrong_shares_are_refused_by_name(
-    programs: Programs, sent: dict[str, Any], pointers: list[str]
-) -> None:
-    answer = programs.switch(**sent)
-
-    assert answer.status_code == 422
-    assert [one["pointer"] for one in answer.json().get("errors", ())] == pointers
+    )
+    for sent, pointers in wrong:
+        answer = programs.switch(**sent)
+        assert answer.status_code == 422
+        assert [one["pointer"] for one in answer.json().get("errors", ())] == pointers
     assert programs.api.get("projects/shop/experiments").json()["control_percent"] == 5.0
 
 
@@ -202,17 +197,3 @@ def test_only_who_manages_projects_compares_and_strangers_see_nothing(
     assert refused.status_code == 403
     assert [one.status_code for one in hidden] == [404, 404]
     assert member_api.get("projects/shop/experiments").json()["enabled"] is False
-
-
-def test_the_group_of_a_session_is_told_once_it_has_ended(programs: Programs) -> None:
-    programs.asks("apart")
-    session, _ = programs.begin_in("control")
-
-    groups = []
-    for name in ("apart", session):
-        address = f"sessions/{row_of(name).id}"
-        running = programs.api.get(address).json()["group"]
-        programs.api.post(f"{address}/end")
-        groups.append((running, programs.api.get(address).json()["group"]))
-
-    assert groups == [("", ""), ("", "control")]

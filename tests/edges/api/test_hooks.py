@@ -223,22 +223,17 @@ def test_saying_again_what_a_hook_gave_confirms_nothing(api: Api, member_api: Ap
     assert confirmed == [known["confirmations"], other["confirmations"] + 1]
 
 
-def _fill(column: str) -> None:
-    """Leave the sessions no room for more events, or for more than one turn."""
-    with tenancy.unit():
-        if column == "events":
-            Session.objects.update(events=MOST_OF_SESSION, folded=MOST_OF_SESSION)
-        else:
-            Turn.objects.update(sequence=MOST_OF_TURNS - 1)
-
-
-@pytest.mark.parametrize(("event", "column"), [("read", "events"), ("prompt", "turns")])
+@pytest.mark.parametrize("event", ["read", "prompt"])
 def test_what_a_full_session_has_no_room_for_goes_on_in_another_and_ends_with_it(
-    api: Api, event: str, column: str
+    api: Api, event: str
 ) -> None:
     told(api, "generic", event)
     api.remember(WARNING, related_files=[FILE])
-    _fill(column)
+    with tenancy.unit():
+        if event == "read":  # no room for more events, or for more than one turn
+            Session.objects.update(events=MOST_OF_SESSION, folded=MOST_OF_SESSION)
+        else:
+            Turn.objects.update(sequence=MOST_OF_TURNS - 1)
 
     answer = text_of(told(api, "generic", event))
 
@@ -266,7 +261,7 @@ def test_what_a_tool_printed_is_not_lost_for_a_character(api: Api) -> None:
         {"result": "third", "arguments": {"path": FILE, "tree": tree}},
         {"result": "fourth", "arguments": {"path": FILE, "size": 10**40}},
     )
-    said = {"session": "r", "project": "shop", "event": "result", "tool": "bash"}
+    said = {"session": "r", "project": "shop", **RESULT}
 
     assert [api.post("hooks/generic", {**said, **one}).status_code for one in odd] == [200] * 4
 
@@ -275,24 +270,20 @@ def test_what_a_tool_printed_is_not_lost_for_a_character(api: Api) -> None:
     assert all(word in told for word in ("first", "second", "third", "fourth"))
 
 
+IN_WORDS = "The password is `hunter2Xq9!zLm4` here."
+IN_SHELL = "password=hunter2Xq9!zLm4"
+PRINTED = "password = hunter2Xq9!zLm4"
+RESULT = {"event": "result", "tool": "bash"}
+
+
 @pytest.mark.parametrize(
     "said",
     [
-        {"event": "prompt", "prompt": "The password is `hunter2Xq9!zLm4` here."},
-        {"event": "message", "message": "The password is `hunter2Xq9!zLm4` here."},
-        {
-            "event": "result",
-            "tool": "bash",
-            "arguments": {"command": "login --password=hunter2Xq9!zLm4"},
-            "result": "password = hunter2Xq9!zLm4",
-        },
-        {"event": "result", "tool": "bash", "error": "password = hunter2Xq9!zLm4"},
-        {
-            "event": "prompt",
-            "prompt": "Go on.",
-            "session": "password=hunter2Xq9!zLm4",
-            "cwd": "/password=hunter2Xq9!zLm4",
-        },
+        {"event": "prompt", "prompt": IN_WORDS},
+        {"event": "message", "message": IN_WORDS},
+        {**RESULT, "arguments": {"command": f"login --{IN_SHELL}"}, "result": PRINTED},
+        {**RESULT, "error": PRINTED},
+        {"event": "prompt", "prompt": "Go on.", "session": IN_SHELL, "cwd": f"/{IN_SHELL}"},
     ],
 )
 def test_no_part_of_a_payload_keeps_a_secret(api: Api, said: dict[str, object]) -> None:

@@ -1,11 +1,19 @@
-"""What each point of a session gives over REST, once and where it is on; pauses; the ledger."""
+"""What each point of a session gives over REST, by whose trust; pauses; the ledger."""
 
+from datetime import datetime
 from typing import Any
+from uuid import UUID, uuid4
 
+from accounts import tenancy
+from accounts.authentication import entered
 from accounts.caller import Caller
 from memory.experiments.points import POINTS, Point
+from memory.index import queries as index_queries
+from memory.records.models import Memory
 from memory.text import tokens
+from teams.trust import TrustLevel
 from tests.support.api import Api, agent
+from tests.support.trusting import stand
 
 FILE = "src/cart/prices.py"
 ROOT = "/home/ada/shop"
@@ -29,9 +37,13 @@ def stepped(api: Api, session: str, step: int = 5, **fields: Any) -> Any:
 
 def touched(api: Api, name: str = "r") -> str:
     """Tell of a file that was read; return what is given."""
-    body = {"session": name, "event": "result", "tool": "read", "arguments": {"path": FILE}}
-    text: str = api.post("hooks/generic", {**body, "project": "shop"}).json().get("context", "")
-    return text
+    return heard(api, name, event="result", tool="read", arguments={"path": FILE})
+
+
+def heard(api: Api, name: str, **event: Any) -> str:
+    """Tell of an event of a session of the project; return what is given."""
+    answer = api.post("hooks/generic", {"session": name, "project": "shop", **event})
+    return str(answer.json().get("context", ""))
 
 
 def test_from_the_fifth_step_on_it_is_given_once_and_the_ledger_says_what_and_where(
@@ -65,7 +77,7 @@ def test_others_have_neither_steps_nor_points_nor_a_ledger_of_a_personal_session
     asks.append((f"sessions/{session}/step", {"step": 5, "files": [FILE]}))
 
     for stranger in (member_api, other_api):
-        assert {stranger.post(path, body).status_code for path, body in asks} == {404}
+        assert {stranger.post(*one).status_code for one in asks} == {404}
         assert stranger.get(f"sessions/{session}/injections").status_code == 404
 
 
@@ -88,13 +100,12 @@ def test_nobody_is_given_what_is_not_theirs(api: Api, other_api: Api, member_api
     api.remember(f"{WARNING} Mine.", related_files=[FILE], scope="personal")
     api.remember(f"{WARNING} Of the vault.", related_files=[FILE], project="vault")
     other_api.remember(f"{WARNING} Theirs.", related_files=[FILE])
-    asked = {"session": "p", "event": "prompt", "prompt": WARNING, "project": "shop"}
 
     at_file = touched(member_api)
-    at_prompt = member_api.post("hooks/generic", asked).json()
+    at_prompt = heard(member_api, "p", event="prompt", prompt=WARNING)
     own = touched(api)
 
-    assert (at_file, at_prompt) == ("", {})
+    assert (at_file, at_prompt) == ("", "")
     assert "Mine." in own
     assert "vault" not in own
     assert "Theirs." not in own
@@ -190,15 +201,6 @@ def told(api: Api, session: str, *events: dict[str, Any]) -> None:
     assert api.post(f"sessions/{session}/events", {"events": rows}).status_code == 200
 
 
-def left_unfinished(api: Api, **fields: Any) -> None:
-    """Run a session that edits the file and is given up."""
-    session = opened(api, cwd=ROOT, **fields)
-    edit = call("Edit", file_path=f"{ROOT}/{FILE}")
-    end = {"kind": "session_complete", "outcome": "abandoned"}
-    told(api, session, {"kind": "prompt", "text": TASK}, edit, end)
-    api.post(f"sessions/{session}/end")
-
-
 def call(name: str, **arguments: Any) -> dict[str, Any]:
     """Return the event of a tool's call."""
     return {"kind": "tool_call", "name": name, "step": 6, "args": arguments}
@@ -213,28 +215,23 @@ def at_all(api: Api) -> set[tuple[str, int, int]]:
     return {(one["text"], len(one["memories"]), one["tokens"]) for one in given}
 
 
-def test_where_hooks_are_off_no_point_gives_anything(api: Api) -> None:
+def test_no_point_gives_anything_without_a_session_personal_to_another_or_where_hooks_are_off(
+    api: Api, member_api: Api
+) -> None:
+    modules = {"related_files": [FILE], "related_modules": ["src/cart"], "scope": "personal"}
+    for type in ("gotcha", "prefetch_pattern", "dead_end"):
+        api.remember(f"{KNOWN} ({type})", type=type, **modules)
+    personal = at_all(member_api)
     api.remember(WARNING, related_files=[FILE])
     api.remember(KNOWN)
     off = dict.fromkeys(("brief", "prefetch", "warnings", "step", "planner"), False)
     api.patch("projects/shop/hooks", off)
 
-    assert at_all(api) == {("", 0, 0)}
+    nowhere = api.post("context", {"query": TASK, "point": "step"})
 
-
-def test_no_point_gives_what_is_personal_to_somebody_else(api: Api, member_api: Api) -> None:
-    modules = {"related_files": [FILE], "related_modules": ["src/cart"], "scope": "personal"}
-    for type in ("gotcha", "prefetch_pattern", "dead_end"):
-        api.remember(f"{KNOWN} ({type})", type=type, **modules)
-
-    assert at_all(member_api) == {("", 0, 0)}
-
-
-def test_a_point_without_a_session_is_refused_by_its_place(api: Api) -> None:
-    answer = api.post("context", {"query": TASK, "point": "step"})
-
-    assert answer.status_code == 422
-    assert answer.json()["errors"][0]["pointer"] == "/session"
+    assert personal == at_all(api) == {("", 0, 0)}
+    assert nowhere.status_code == 422
+    assert nowhere.json()["errors"][0]["pointer"] == "/session"
 
 
 def test_between_steps_files_are_answered_first_and_entries_where_the_project_asks(
@@ -244,12 +241,8 @@ def test_between_steps_files_are_answered_first_and_entries_where_the_project_as
     api.remember(KNOWN)
     session = opened(api)
     own = api.remember("The cache of prices in the cart is mine: clear it before a test.")
-    told(
-        api,
-        session,
-        call("mcp__cairn__add_memory", content=TASK),
-        call("Read", file_path=FILE),
-    )
+    stored = call("mcp__cairn__add_memory", content=TASK)
+    told(api, session, stored, call("Read", file_path=FILE))
 
     first, usual = at(api, "step", session), at(api, "step", session)
     api.patch("projects/shop/hooks", {"step_recorded": True})
@@ -265,7 +258,10 @@ def test_between_steps_files_are_answered_first_and_entries_where_the_project_as
 def test_what_is_told_beside_memories_stands_in_the_ledger_of_who_was_told(
     api: Api, member_api: Api
 ) -> None:
-    left_unfinished(api)
+    before, end = opened(api, cwd=ROOT), {"kind": "session_complete", "outcome": "abandoned"}
+    edit = call("Edit", file_path=f"{ROOT}/{FILE}")
+    told(api, before, {"kind": "prompt", "text": TASK}, edit, end)
+    api.post(f"sessions/{before}/end")
     session = opened(api, cwd=ROOT, shared=True)
 
     given, again = (at(api, "first_message", session) for _ in range(2))
@@ -277,3 +273,62 @@ def test_what_is_told_beside_memories_stands_in_the_ledger_of_who_was_told(
     assert given["memories"] == own["items"] == []
     assert own["tokens"] == own["beside"] == given["tokens"] > 0
     assert (theirs["beside"], theirs["tokens"]) == (0, 0)
+
+
+def test_it_says_where_one_stands_and_what_is_missing_and_tells_nobody_else(
+    api: Api, member_api: Api, member_caller: Caller, now: datetime
+) -> None:
+    with entered(member_caller):
+        stand(member_caller, "shop", TrustLevel.CONFIDENT, now)
+
+    found, theirs = (one.get("projects/shop/trust").json() for one in (api, member_api))
+    told = api.get("audit").content.decode()
+
+    assert (found["level"], found["injects_from_confidence"], found["asking"]) == (
+        "cautious", 0.8, "each",
+    )  # fmt: skip
+    assert (found["next"]["sessions_to_go"], found["next"]["confirmations_to_go"]) == (3, 1)
+    assert found["open_to"] == ["cautious", "autonomous"]
+    assert (theirs["level"], "confident" in told) == ("confident", False)
+
+
+def test_a_token_lowers_its_persons_level_and_does_not_raise_it(
+    member_api: Api, member_caller: Caller, now: datetime
+) -> None:
+    with entered(member_caller):
+        stand(member_caller, "shop", TrustLevel.CONFIDENT, now)
+
+    lowered = member_api.call("PUT", "projects/shop/trust", {"level": "standard"})
+    raised = member_api.call("PUT", "projects/shop/trust", {"level": "confident"})
+
+    assert (lowered.status_code, raised.status_code) == (200, 403)
+    assert lowered.json()["is_chosen"] is True
+    assert raised.json()["hint"]
+    for body in ({}, {"level": "boundless"}, {"level": 2}, {"levels": "cautious"}):
+        answer = member_api.call("PUT", "projects/shop/trust", body)
+        assert answer.status_code == 422
+        assert answer.json()["errors"][0]["pointer"].startswith("/level")
+
+
+def test_a_brief_gives_from_the_confidence_of_the_level_and_never_what_is_tainted_or_waits(
+    api: Api, caller: Caller, now: datetime
+) -> None:
+    id = api.remember(WARNING)["id"]
+    sure = {"confidence": 0.99}
+    for level, least in ((TrustLevel.CAUTIOUS, 0.80), (TrustLevel.AUTONOMOUS, 0.45)):
+        with entered(caller):
+            stand(caller, "shop", level, now)
+
+        assert WARNING not in briefed(api, caller, id, confidence=least - 0.01)
+        assert WARNING in briefed(api, caller, id, confidence=least)
+        assert WARNING not in briefed(api, caller, id, **sure, taint_reason="web: evil.example")
+        assert WARNING not in briefed(api, caller, id, **sure, needs_review=True)
+
+
+def briefed(api: Api, caller: Caller, memory_id: str, **fields: object) -> str:
+    """Change a memory, begin a session about it, and return what its agent is given."""
+    fields = {"taint_reason": "", "needs_review": False, **fields}
+    with entered(caller), tenancy.unit():
+        Memory.objects.filter(pk=memory_id).update(**fields)
+        index_queries.sync_filters(memory_ids=(UUID(memory_id),))
+    return heard(api, str(uuid4()), event="prompt", prompt=WARNING)

@@ -1,6 +1,7 @@
-"""Memories over REST."""
+"""Memories over REST, and the types that methodologies add."""
 
 import json
+from typing import Any
 
 from tests.support.api import STATEMENT, Api
 
@@ -55,15 +56,6 @@ def test_search_says_when_nothing_is_relevant_and_why_something_is(api: Api) -> 
     assert all("explain" in hit for hit in bare["results"])
 
 
-def test_a_refusal_names_the_gate_and_what_would_pass(api: Api) -> None:
-    answer = api.post("memories", {"project": "shop", "content": "Too short."})
-
-    assert answer.status_code == 422
-    assert answer["Content-Type"] == "application/problem+json"
-    assert answer.json()["gate"] == "length"
-    assert answer.json()["hint"]
-
-
 def test_a_bulk_answers_in_order_with_refusals_beside_successes(api: Api) -> None:
     memories = [{"content": text, "external_id": f"b{n}"} for n, text in enumerate(OTHERS)]
     memories.insert(1, {"content": "Hmm."})
@@ -96,19 +88,12 @@ def test_a_list_can_be_narrowed(api: Api) -> None:
     api.remember()
     api.remember(OTHERS[1], type="fact", tags=["disk"])
     narrowed = {
-        "types=fact": 1,
-        "types=fact,gotcha": 2,
-        "q=type:gotcha": 1,
-        "tags=disk": 1,
-        "minimum_confidence=0.99": 0,
-        "pinned=true": 0,
-        "status=archived": 0,
-        "project=shop": 2,
-    }
+        "types=fact": 1, "types=fact,gotcha": 2, "q=type:gotcha": 1, "tags=disk": 1,
+        "minimum_confidence=0.99": 0, "pinned=true": 0, "status=archived": 0, "project=shop": 2,
+    }  # fmt: skip
 
-    assert {query: len(api.get(f"memories?{query}").json()["items"]) for query in narrowed} == (
-        narrowed
-    )
+    for query, count in narrowed.items():
+        assert (query, len(api.get(f"memories?{query}").json()["items"])) == (query, count)
 
 
 def test_words_in_a_list_are_sent_to_search_and_a_pattern_refuses_states(api: Api) -> None:
@@ -138,3 +123,63 @@ def test_a_slash_at_the_end_is_optional_and_big_answers_are_compressed(api: Api)
     assert "Accept-Encoding" in answer["Vary"]
     assert api.get(f"memories/{ids[0]}/").json()["id"] == ids[0]
     assert api.get("projects/").status_code == 200
+
+
+STORY = {"name": "user-story", "base": "requirement", "says": "What a user needs, and why."}
+SCRUM: dict[str, Any] = {"name": "scrum", "phases": {"doing": "implement"}, "types": [STORY]}
+
+
+def test_a_type_of_its_own_is_defined_named_found_and_shown(api: Api) -> None:
+    made = api.post("methodologies", SCRUM)
+    known = api.get("methodologies").json()["items"]
+    added = api.remember(type="user-story", tags=["cart"])
+    listed = api.get("memories?types=user-story&project=shop").json()["items"]
+    boxed = api.get("memories?q=type:user-story").json()["items"]
+    found = api.post("search", {"query": STATEMENT, "types": ["user-story"]}).json()["results"]
+
+    assert (made.status_code, made.json()["types"]) == (201, [STORY])
+    assert [one["types"] for one in known if one["name"] == "scrum"] == [[STORY]]
+    assert (added["type"], added["own_type"], added["tags"]) == (
+        "requirement", "user-story", ["cart"],
+    )  # fmt: skip
+    assert [one["id"] for one in listed] == [one["id"] for one in boxed] == [added["id"]]
+    assert [one["memory"]["own_type"] for one in found] == ["user-story"]
+
+
+def test_one_that_nobody_defined_is_refused_with_those_there_are(api: Api) -> None:
+    api.post("methodologies", SCRUM)
+
+    added = api.post("memories", {"project": "shop", "content": STATEMENT, "type": "epic"})
+    listed = api.get("memories?types=epic")
+    boxed = api.get("memories?q=type:epic")
+    found = api.post("search", {"query": "cart", "types": ["epic"]})
+
+    refused = (added, listed, boxed, found)
+    assert [one.status_code for one in refused] == [422] * 4
+    assert all("user-story" in one.json()["hint"] for one in refused)
+    pointers = [one.json()["errors"][0]["pointer"] for one in (added, listed, found)]
+    assert pointers == ["/type", "/types", "/types"]
+    assert api.get("memories").json()["items"] == []
+
+
+def test_no_secret_stands_in_what_a_type_says(api: Api) -> None:
+    told = {**STORY, "says": "password=correct-horse-battery-9f8a7b6c"}
+
+    refused = api.post("methodologies", {**SCRUM, "types": [told]})
+
+    assert refused.status_code == 422
+    assert refused.json()["errors"][0]["pointer"] == "/types/0/says"
+    assert "correct-horse" not in refused.content.decode()
+
+
+def test_somebody_elses_types_are_nobodys_here(api: Api, other_api: Api) -> None:
+    api.post("methodologies", SCRUM)
+    other_api.post("projects", {"slug": "shop", "name": "Shop"})
+
+    body = {"project": "shop", "content": STATEMENT, "type": "user-story"}
+    refused = other_api.post("memories", body)
+    names = [one["name"] for one in other_api.get("methodologies").json()["items"]]
+
+    assert refused.status_code == 422
+    assert "user-story" not in refused.content.decode()
+    assert "scrum" not in names

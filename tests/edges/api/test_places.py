@@ -6,7 +6,6 @@ from typing import Any
 from django.conf import LazySettings
 
 from accounts.actions.organizations import change_organization
-from accounts.api import jobs
 from accounts.authentication import entered
 from accounts.caller import Caller
 from tests.support.api import STATEMENT, Api
@@ -61,42 +60,29 @@ def test_the_feed_is_followed_by_its_cursor_and_waits_no_longer_than_asked(api: 
     assert time.monotonic() - begun >= 1
 
 
-def test_waiting_ends_when_there_is_something() -> None:
-    answers = iter([None, None, "done"])
-
-    assert jobs.until(look=lambda: next(answers), seconds=5) == "done"
-
-
-def test_a_job_is_listed_retried_and_cancelled(api: Api, settings: LazySettings) -> None:
+def test_a_job_is_waited_for_within_bounds_listed_page_by_page_retried_and_cancelled(
+    api: Api, settings: LazySettings
+) -> None:
     settings.EMBED_INLINE = False
-    job_id = api.post("memories", {"content": STATEMENT}).json()["job_id"]
+    written = api.post("memories?wait=1", {"content": STATEMENT}).json()
+    job_id, too_long = written["job_id"], api.post("memories?wait=31", {"content": STATEMENT})
+    for number in range(2):
+        api.post("memories", {"content": f"{STATEMENT} Case {number}."})
 
+    first = api.get("jobs?limit=2").json()
+    second = api.get(f"jobs?limit=2&cursor={first['next_cursor']}").json()
     listed = api.get("jobs?state=queued").json()["items"]
     too_early = api.post(f"jobs/{job_id}/retry")
     cancelled = api.post(f"jobs/{job_id}/cancel").json()
     retried = api.post(f"jobs/{job_id}/retry").json()
 
+    assert (written["embedding"], too_long.status_code) == ("queued", 422)
+    ids = [one["id"] for one in first["items"] + second["items"]]
+    assert len(set(ids)) == len(ids) >= 3
     assert job_id in [one["id"] for one in listed]
     assert too_early.status_code == 409
     assert (cancelled["state"], retried["state"]) == ("cancelled", "queued")
     assert "payload" not in api.get(f"jobs/{job_id}").json()
-
-
-def test_a_write_waits_for_its_job_within_bounds_and_jobs_come_in_pages(
-    api: Api, settings: LazySettings
-) -> None:
-    settings.EMBED_INLINE = False
-
-    answer = api.post("memories?wait=1", {"content": STATEMENT}).json()
-
-    assert answer["embedding"] == "queued"
-    assert api.post("memories?wait=31", {"content": STATEMENT}).status_code == 422
-    for number in range(2):
-        api.post("memories", {"content": f"{STATEMENT} Case {number}."})
-    first = api.get("jobs?limit=2").json()
-    second = api.get(f"jobs?limit=2&cursor={first['next_cursor']}").json()
-    ids = [one["id"] for one in first["items"] + second["items"]]
-    assert len(set(ids)) == len(ids) >= 3
 
 
 def test_a_token_is_made_used_rotated_and_revoked(api: Api) -> None:

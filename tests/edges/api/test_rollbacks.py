@@ -11,33 +11,16 @@ import pytest
 from accounts import tasks
 from accounts.authentication import entered
 from accounts.caller import Caller
-from accounts.jobs import Claim
 from memory.review.actions import rollback
 from tests.support import work
 from tests.support.api import Api
 from tests.support.memories import CARTS, PARSER, REDIS
 
-TEXTS = (REDIS, CARTS, PARSER)
-
 
 @pytest.fixture
 def written(api: Api, member_api: Api) -> tuple[str, ...]:
     """The ids of three memories of the member."""
-    return tuple(
-        member_api.post("memories", {"project": "shop", "content": text}).json()["memory"]["id"]
-        for text in TEXTS
-    )
-
-
-@pytest.fixture
-def asked(
-    api: Api, written: tuple[str, ...], member_caller: Caller, monkeypatch: pytest.MonkeyPatch
-) -> Claim:
-    """The job of a rollback of three memories."""
-    monkeypatch.setattr(rollback, "MOST_AT_ONCE", 2)
-    answer = api.post("projects/shop/rollbacks", {"person": str(member_caller.user_id)})
-    assert (answer.status_code, answer.json()["archived"]) == (202, 3)
-    return work.taken(UUID(answer.json()["job_id"]))
+    return tuple(member_api.remember(text)["id"] for text in (REDIS, CARTS, PARSER))
 
 
 class Died(Exception):
@@ -53,36 +36,38 @@ def statuses(api: Api, ids: tuple[str, ...]) -> list[str]:
     return [api.get(f"memories/{one}").json()["status"] for one in ids]
 
 
-def test_a_preview_is_paged_and_changes_nothing(
+def test_a_preview_is_paged_and_changes_nothing_and_what_is_taken_back_is_undone(
     api: Api, written: tuple[str, ...], member_caller: Caller
 ) -> None:
     path = f"projects/shop/rollbacks/preview?person={member_caller.user_id}&limit=2"
 
     first = api.get(path).json()
     second = api.get(f"{path}&cursor={first['next_cursor']}").json()
-
-    assert first["counts"]["archived"] == 3
-    assert [one["memory_id"] for page in (first, second) for one in page["items"]] == list(written)
-    assert second["next_cursor"] is None
-    assert statuses(api, written) == ["active"] * 3
-
-
-def test_it_is_taken_back_and_undone(
-    api: Api, written: tuple[str, ...], member_caller: Caller
-) -> None:
+    before = statuses(api, written)
     done = api.post("projects/shop/rollbacks", {"person": str(member_caller.user_id)})
     after = statuses(api, written)
     undone = api.post(f"rollbacks/{done.json()['review_id']}/undo", {})
 
+    assert first["counts"]["archived"] == 3
+    assert [one["memory_id"] for page in (first, second) for one in page["items"]] == list(written)
+    assert second["next_cursor"] is None
     assert (done.status_code, done.json()["archived"]) == (200, 3)
-    assert after == ["archived"] * 3
+    assert (before, after) == (["active"] * 3, ["archived"] * 3)
     assert (undone.status_code, undone.json()) == (200, {"undone": 3})
     assert statuses(api, written) == ["active"] * 3
 
 
 def test_a_job_answers_the_same_after_a_worker_that_died(
-    api: Api, written: tuple[str, ...], caller: Caller, asked: Claim
+    api: Api,
+    written: tuple[str, ...],
+    caller: Caller,
+    member_caller: Caller,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(rollback, "MOST_AT_ONCE", 2)
+    answer = api.post("projects/shop/rollbacks", {"person": str(member_caller.user_id)})
+    assert (answer.status_code, answer.json()["archived"]) == (202, 3)
+    asked = work.taken(UUID(answer.json()["job_id"]))
     with pytest.raises(Died), entered(caller):
         rollback.run(
             caller=replace(caller, token_id=UUID(asked.payload["by"]["token_id"])),
@@ -98,21 +83,16 @@ def test_a_job_answers_the_same_after_a_worker_that_died(
     assert undone.json() == {"undone": 3}
 
 
-def test_agents_and_readers_take_nothing_back(
+def test_agents_and_readers_a_time_turned_round_and_an_unknown_field_take_nothing_back(
     api: Api, member_api: Api, reading_api: Api, written: tuple[str, ...], member_caller: Caller
 ) -> None:
-    sent = {"person": str(member_caller.user_id)}
+    sent, address = {"person": str(member_caller.user_id)}, "projects/shop/rollbacks"
+    time = {"since": "2026-11-20T12:00:00Z", "until": "2026-11-19T12:00:00Z"}
 
-    refused = [one.post("projects/shop/rollbacks", sent) for one in (member_api, reading_api)]
+    refused = [one.post(address, sent) for one in (member_api, reading_api)]
+    turned, unknown = api.post(address, time), api.post(address, {"memory": "all"})
 
     assert [one.status_code for one in refused] == [403, 403]
-    assert statuses(api, written) == ["active"] * 3
-
-
-def test_a_time_turned_round_and_a_field_that_is_none_are_refused(api: Api) -> None:
-    time = {"since": "2026-11-20T12:00:00Z", "until": "2026-11-19T12:00:00Z"}
-    turned = api.post("projects/shop/rollbacks", time)
-    unknown = api.post("projects/shop/rollbacks", {"memory": "all"})
-
     assert [one.status_code for one in (turned, unknown)] == [422, 422]
     assert turned.json()["errors"][0]["pointer"] == "/until"
+    assert statuses(api, written) == ["active"] * 3

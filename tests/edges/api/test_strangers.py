@@ -1,15 +1,16 @@
 """What belongs to another organization is answered exactly like what does not exist."""
 
-import hashlib
+import json
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
 from accounts.api.endpoints import Endpoint
 from config.urls import ENDPOINTS
+from tests.edges.audit import surfaces
 from tests.support.api import Api
 
 CANARY = "Canary: the northern warehouse keeps its master key under the third stone."
@@ -19,26 +20,6 @@ NAMED = tuple(
     if "{" in endpoint.path and endpoint.path.split("/")[0] in OURS_AND_THEIRS
 )  # fmt: skip
 LISTS = ("memories", "projects", "teams", "jobs", "tokens", "changes", "me")
-BODIES: dict[str, Any] = {
-    "edit_memory": {"tags": ["mine"]},
-    "correct_memory": {"content": "It keeps its master key in the office now."},
-    "merge_memory": {"into": "0193a7c0-0000-7000-8000-000000000000"},
-    "snooze_memory": {"until": (datetime.now(UTC) + timedelta(days=2)).isoformat()},
-    "edit_project": {"name": "Mine"},
-    "switch_hooks": {"step": True},
-    "change_experiments": {"enabled": False},
-    "set_trust": {"level": "cautious"},
-    "unlink_memory": {"other": "0193a7c0-0000-7000-8000-000000000000", "kind": "extend"},
-    "announce_code": {"files": []},
-    "send_code": {
-        "run": "0193a7c0-0000-7000-8000-000000000000",
-        "files": [{"path": "a.py", "hash": hashlib.sha256(b"").hexdigest(), "text": ""}],
-    },
-    "roll_back": {"since": "2026-01-01T00:00:00Z"},
-    "rename_team": {"name": "Mine"},
-    "add_project_member": {"person": "owner@acme.test"},
-    "add_team_member": {"person": "owner@acme.test"},
-}
 QUERIES: dict[str, str] = {
     "list_code_symbols": "?file=a.py",
     "preview_rollback": "?since=2026-01-01T00:00:00Z",
@@ -60,8 +41,16 @@ def foreign(other_api: Api, settings: Any) -> dict[str, str]:
     }
 
 
+def _body(name: str) -> Any:
+    """Return what the table of writes sends to a call, with names of what does not exist."""
+    write = surfaces.calls().get(name)
+    text = json.dumps(write.send if write else {})
+    tomorrow = (datetime.now(UTC) + timedelta(days=1)).isoformat()
+    return json.loads(re.sub(r"\{\w+\}", str(UUID(int=7)), text.replace("{tomorrow}", tomorrow)))
+
+
 def _answer(api: Api, endpoint: Endpoint, identifier: str) -> tuple[int, bytes, dict[str, str]]:
-    body = BODIES.get(endpoint.name, {}) if endpoint.body else None
+    body = _body(endpoint.name) if endpoint.body else None
     path = re.sub(r"\{(id|ref)\}", identifier, endpoint.path)
     path += QUERIES.get(endpoint.name, "")
     answer = api.call(endpoint.method, path, body, If_Match="*", X_Request_Id="same")

@@ -1,8 +1,11 @@
-"""What only a real server shows: raw bytes on the wire, chunked bodies, waiting for a worker."""
+"""What only a real server shows: raw bytes, chunked bodies, waiting, fifty writers at once."""
 
 import json
 import socket
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import httpx
@@ -12,9 +15,25 @@ from django.db import connection
 
 from accounts import tasks
 from tests.support.api import STATEMENT
+from tests.support.goals import Scale
 from tests.support.live import Place
+from tests.support.statements import numbered
 
 pytestmark = pytest.mark.django_db
+
+
+WRITERS: Final = 50
+PATIENCE: Final = 60.0  # seconds for one answer
+
+
+@pytest.fixture
+def http(address: str, place: Place) -> Iterator[httpx.Client]:
+    """A client with a token, over as many lines as there are writers."""
+    headers = {"Authorization": f"Bearer {place.token}"}
+    limits = httpx.Limits(max_connections=WRITERS)
+    url = f"{address}/api/v1"
+    with httpx.Client(base_url=url, headers=headers, timeout=PATIENCE, limits=limits) as client:
+        yield client
 
 
 def _exchange(address: str, raw: bytes) -> bytes:
@@ -70,12 +89,12 @@ def test_clients_that_hang_up_take_no_connection_along(address: str, place: Plac
     assert {answer.status_code for answer in answers} == {200}
 
 
-def test_a_chunked_body_is_read_within_the_same_bound(address: str, place: Place) -> None:
+def test_a_chunked_body_is_read_within_the_same_bound(http: httpx.Client) -> None:
     body = json.dumps({"project": "shop", "content": STATEMENT}).encode()
-    headers = {"Authorization": f"Bearer {place.token}", "Content-Type": "application/json"}
+    headers = {"Content-Type": "application/json"}
 
     read, refused = (
-        httpx.post(f"{address}/api/v1/memories", content=iter(parts), headers=headers, timeout=20)
+        http.post("/memories", content=iter(parts), headers=headers)
         for parts in ([body], [b"x" * 100_000] * 20)
     )
 
@@ -83,36 +102,96 @@ def test_a_chunked_body_is_read_within_the_same_bound(address: str, place: Place
 
 
 def test_a_write_waits_until_a_worker_has_embedded_it(
-    address: str, place: Place, settings: LazySettings
+    http: httpx.Client, settings: LazySettings
 ) -> None:
     settings.EMBED_INLINE = False
     sent = {"project": "shop", "content": "The export queue is drained before each deployment."}
-    headers = {"Authorization": f"Bearer {place.token}"}
 
     with ThreadPoolExecutor(2) as pool:
-        asked = pool.submit(
-            httpx.post,
-            f"{address}/api/v1/memories?wait=20",
-            json=sent,
-            headers=headers,
-            timeout=30,
-        )
+        asked = pool.submit(http.post, "/memories?wait=20", json=sent)
         pool.submit(_work_until_answered, asked).result()
 
     assert asked.result().json()["embedding"] == "stored"
     assert asked.result().json()["memory"]["embedded"] is True
 
 
-def test_those_who_wait_leave_room_for_others(address: str, place: Place) -> None:
-    headers = {"Authorization": f"Bearer {place.token}"}
-    newest = httpx.get(f"{address}/api/v1/changes?limit=200", headers=headers).json()["next_after"]
-    url = f"{address}/api/v1/changes?wait=3&after={newest}"
+def test_those_who_wait_leave_room_for_others(http: httpx.Client) -> None:
+    newest = http.get("/changes?limit=200").json()["next_after"]
 
     with ThreadPoolExecutor(24) as pool:
-        waiting = [pool.submit(httpx.get, url, headers=headers, timeout=20) for _ in range(24)]
-        others = [httpx.get(f"{address}/api/v1/me", headers=headers) for _ in range(3)]
+        waiting = [pool.submit(http.get, f"/changes?wait=3&after={newest}") for _ in range(24)]
+        others = [http.get("/me") for _ in range(3)]
         still_waiting = [one for one in waiting if not one.done()]
         answers = [one.result() for one in waiting]
 
     assert {answer.status_code for answer in others + answers} == {200}
     assert still_waiting
+
+
+SHARED: Final = 10  # memories that all of them write
+
+
+@dataclass(slots=True, kw_only=True)
+class Writer:
+    """Counts up in memories, each time from what it has just read."""
+
+    http: httpx.Client
+    statuses: list[int] = field(default_factory=list)
+
+    def count_up(self, path: str) -> None:
+        """Add one to a memory's count, reading again whenever somebody was faster."""
+        while True:
+            read = self.http.get(path)
+            counted = {"count": read.json()["attributes"]["count"] + 1}
+            tag = {"If-Match": read.headers["ETag"]}
+            answer = self.http.patch(path, json={"attributes": counted}, headers=tag)
+            self.statuses.append(answer.status_code)
+            if answer.status_code != 412:
+                return
+
+    def forget_the_version(self, path: str) -> None:
+        """Try to edit without saying which version."""
+        answer = self.http.patch(path, json={"attributes": {"count": 0}})
+        self.statuses.append(answer.status_code)
+
+
+def _remembered(http: httpx.Client, number: int) -> str:
+    sent: dict[str, Any] = {"content": numbered(number=number), "project": "shop", "type": "fact"}
+    answer = http.post("/memories", json={**sent, "attributes": {"count": 0}})
+    return f"/memories/{answer.json()['memory']['id']}"
+
+
+@pytest.mark.goal(name="G15")
+def test_no_count_of_fifty_writers_is_lost(
+    http: httpx.Client, scale: Scale, figure: Callable[[str], None]
+) -> None:
+    each = scale.of(short=4, long=100)
+    paths = [_remembered(http, number) for number in range(SHARED)]
+
+    statuses = _write(http, paths, each)
+
+    counts = [http.get(path).json() for path in paths]
+    histories = [http.get(f"{path}/history").json()["items"] for path in paths]
+    stored = sum(one["attributes"]["count"] for one in counts)
+    told = {status: statuses.count(status) for status in sorted(set(statuses))}
+    figure(f"{WRITERS * each - stored} of {WRITERS * each:,} updates lost, {told}")
+    assert stored == WRITERS * each == told.pop(200)
+    assert set(told) <= {412, 428}
+    assert told[428] == WRITERS
+    for one, versions in zip(counts, histories, strict=True):
+        numbers = [version["number"] for version in versions]
+        assert numbers == [*range(one["attributes"]["count"] + 1, 0, -1)]
+
+
+def _write(http: httpx.Client, paths: list[str], each: int) -> list[int]:
+    """Let all writers count up at once; return every status they were answered."""
+
+    def write(number: int) -> list[int]:
+        writer = Writer(http=http)
+        writer.forget_the_version(paths[number % SHARED])
+        for turn in range(each):
+            writer.count_up(paths[(number + turn) % SHARED])
+        return writer.statuses
+
+    with ThreadPoolExecutor(WRITERS) as pool:
+        return [status for statuses in pool.map(write, range(WRITERS)) for status in statuses]

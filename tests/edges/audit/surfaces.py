@@ -16,6 +16,17 @@ from django.urls import ResolverMatch, resolve
 
 CONTENT: Final = "Prices in the cart are cached for sixty seconds, so tests clear them first."
 CODE: Final = {"path": "shop/cart.py", "hash": sha256(CONTENT.encode()).hexdigest()}
+# What is sent by several writes, or too long for their lines.
+SENT_CODE: Final = [{**CODE, "text": CONTENT}]
+TURNS: Final = [{"role": "user", "text": CONTENT}]
+EVENTS: Final = [{"sequence": 1, "kind": "reasoning", "text": CONTENT}]
+PHASES: Final = {"doing": "implement"}
+DOING: Final = {"phase": "doing", "is": "implement"}
+RAISED: Final = {"verdict": "keep_newer", "reason": "Raised.", "version": "1"}
+IN_WORDS: Final = {"project": "shop", "query": "some words"}
+SHARES: Final = {
+    "enabled": "1", "control_percent": "5", "passive_percent": "10", "withheld_percent": "0",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,22 +86,12 @@ REST: Final = (
     rest("projects/shop/members", "project.member_added", person="{viewer}"),
     rest("projects/shop/members/{member}", "project.member_removed", "DELETE"),
     rest("projects/shop/index", "project.code_announced", files=[{**CODE, "size": len(CONTENT)}]),
-    rest(
-        "projects/shop/index/files",
-        "project.code_received",
-        run="{code_run}",
-        files=[{**CODE, "text": CONTENT}],
-    ),
+    rest("projects/shop/index/files", "project.code_received", run="{code_run}", files=SENT_CODE),
     rest("teams", "team.created", slug="new"),
     rest("teams/core", "team.changed", "PATCH", name="Core team"),
     rest("teams/core/members", "team.member_added", person="{viewer}"),
     rest("teams/core/members/{member}", "team.member_removed", "DELETE"),
-    rest(
-        "methodologies",
-        "organization.methodology_defined",
-        name="kanban",
-        phases={"doing": "implement"},
-    ),
+    rest("methodologies", "organization.methodology_defined", name="kanban", phases=PHASES),
     rest("methodologies/scrum", "organization.methodology_removed", "DELETE"),
     rest("styles", "organization.style_defined", "PUT", name="coding", text="Code first."),
     rest("styles/{style}", "organization.style_removed", "DELETE"),
@@ -110,29 +111,16 @@ REST: Final = (
     rest("projects/shop/rollbacks", "memory.rolled_back", person="{member}"),
     rest("rollbacks/{rolled_back}/undo", "memory.bulk_review_undone"),
     rest("imports?project=shop&name=a.json", "import.begun", content=CONTENT),
-    rest(
-        "exports",
-        "memory.exported",
-        project="shop",
-        wrong={"project": "shop", "query": "some words"},
-    ),
+    rest("exports", "memory.exported", project="shop", wrong=IN_WORDS),
     rest("notes", "note.pushed", "PUT", project="shop", path="a.md", text="short"),
     rest("notes/{note}", "note.removed", "DELETE"),
     rest("imports/{import}/undo", "import.undone"),
     rest("imports/{queued_import}/cancel", "import.cancelled"),
     rest("imports/{failed_import}/retry", "import.retried"),
     rest("sessions", "session.opened", project="shop"),
-    rest(
-        "sessions/{session}/turns",
-        "session.turns_appended",
-        turns=[{"role": "user", "text": CONTENT}],
-    ),
+    rest("sessions/{session}/turns", "session.turns_appended", turns=TURNS),
     rest("sessions/{session}/summary", "session.decided", save_all=True),
-    rest(
-        "sessions/{session}/events",
-        "session.events_appended",
-        events=[{"sequence": 1, "kind": "reasoning", "text": CONTENT}],
-    ),
+    rest("sessions/{session}/events", "session.events_appended", events=EVENTS),
     rest("sessions/{session}", "session.deleted", "DELETE"),
     rest("sessions/{session}/end", "session.ended"),
     rest("hooks/generic", "session.followed", session="r", event="prompt", prompt="Go."),
@@ -157,13 +145,7 @@ PAGES: Final = (
     shop("inbox/bulk", "memory.bulk_kept", verb="keep", memory="{waiting}"),
     shop("inbox/bulk", "memory.bulk_rejected", verb="reject", memory="{waiting}"),
     shop("inbox/bulk", "memory.bulk_snoozed", verb="snooze", memory="{waiting}"),
-    shop(
-        "inbox/conflicts/{conflict}",
-        "memory.conflict_settled",
-        verdict="keep_newer",
-        reason="Raised.",
-        version="1",
-    ),
+    shop("inbox/conflicts/{conflict}", "memory.conflict_settled", **RAISED),
     shop(
         "memories/{linked}/unlink", "memory.unlinked", other="{memory}", kind="extend", outgoing="1"
     ),
@@ -209,14 +191,7 @@ PAGES: Final = (
     ),
     shop("export", "memory.exported", format="json", wrong={"format": "nonsense"}),
     shop("trust", "project.trust_set", level="cautious"),
-    shop(
-        "experiments/change",
-        "project.changed",
-        enabled="1",
-        control_percent="5",
-        passive_percent="10",
-        withheld_percent="0",
-    ),
+    shop("experiments/change", "project.changed", **SHARES),
     shop("experiments/weights", "project.changed", verdict="undo", decided_at="{weighed}"),
     shop("connections/pause", "project.changed", paused="1"),
     shop("connections/token", "token.created", tool="cursor"),
@@ -233,13 +208,7 @@ PAGES: Final = (
     page("p/vault/settings/openness", "project.opened", verb="open"),
     shop("settings/people", "project.member_added", verb="add", person="{viewer}"),
     shop("settings/people", "project.member_removed", verb="remove", person="{member}"),
-    shop(
-        "conflicts/{conflict}",
-        "memory.conflict_settled",
-        verdict="keep_newer",
-        reason="Raised.",
-        version="1",
-    ),
+    shop("conflicts/{conflict}", "memory.conflict_settled", **RAISED),
     shop("conflicts/{settled_conflict}", "memory.conflict_reopened", verdict="reopen", version="3"),
     settings("teams", "team.created", name="New", slug="new"),
     settings("teams/{team}", "team.changed", name="C", version="1"),
@@ -249,20 +218,8 @@ PAGES: Final = (
     settings("models", "model.switch_cancelled", verb="cancel"),
     settings("models", "model.rolled_back", verb="rollback"),
     settings("models", "model.dropped", verb="drop", key="hashing/turned-384"),
-    settings(
-        "methodologies",
-        "organization.methodology_defined",
-        name="kanban",
-        phase="doing",
-        **{"is": "implement"},
-    ),
-    settings(
-        "methodologies/scrum",
-        "organization.methodology_defined",
-        verb="save",
-        phase="doing",
-        **{"is": "implement"},
-    ),
+    settings("methodologies", "organization.methodology_defined", name="kanban", **DOING),
+    settings("methodologies/scrum", "organization.methodology_defined", verb="save", **DOING),
     settings("methodologies/scrum", "organization.methodology_removed", verb="remove"),
     settings("styles", "organization.style_defined", name="notes", text="Plain.", scope="personal"),
     settings("styles/{style}", "organization.style_defined", verb="save", text="Plain."),
@@ -293,15 +250,12 @@ PAGES_OF_ONE_PERSON: Final = frozenset(  # no organization's concern, until one 
 PAGES_THAT_READ: Final = frozenset(
     {
         "activity", "as_json", "audit_csv", "changes", "check", "code_index", "conflicts",
-        "conflicts_count",
-        "connection_test", "connections", "difference", "docs",
-        "document", "entities", "figures", "home", "import", "import_look", "inbox", "inbox_groups",
-        "inbox_item", "inbox_rows", "look",
-        "memories", "memory", "memory_json", "memory_md",
-        "organization", "organizations", "overview", "palette", "permalink",
-        "session", "session_steps", "sessions",
-        "settings_audit", "settings_jobs", "settings_members", "settings_tokens",
-        "experiments", "settings_usage", "steps", "topic", "topics", "usage",
+        "conflicts_count", "connection_test", "connections", "difference", "docs", "document",
+        "entities", "experiments", "figures", "home", "import", "import_look", "inbox",
+        "inbox_groups", "inbox_item", "inbox_rows", "look", "memories", "memory", "memory_json",
+        "memory_md", "organization", "organizations", "overview", "palette", "permalink", "session",
+        "session_steps", "sessions", "settings_audit", "settings_jobs", "settings_members",
+        "settings_tokens", "settings_usage", "steps", "topic", "topics", "usage",
     }
 )  # fmt: skip
 
@@ -326,10 +280,7 @@ REST_OF_ANYBODY: Final = frozenset(  # refused to nobody; tests of their own
 
 TOOLS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {  # MCP: the act, the arguments
     "add_memory": ("memory.created", {"content": CONTENT, "project": "shop"}),
-    "extract_from_conversation": (
-        "session.taken",
-        {"turns": [{"role": "user", "text": CONTENT}], "project": "shop"},
-    ),
+    "extract_from_conversation": ("session.taken", {"turns": TURNS, "project": "shop"}),
     "push_note": ("note.pushed", {"project": "shop", "path": "a.md", "text": "short"}),
 }
 

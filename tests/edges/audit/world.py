@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+import pytest
 from django.db.models import Sum
 from django.test import Client
 from django.utils import timezone
 
 from accounts import tenancy
 from accounts.actions.members import invite
-from accounts.actions.tokens import IssuedToken, NewToken, create_token
+from accounts.actions.tokens import NewToken, create_token
 from accounts.authentication import entered
 from accounts.caller import Caller, Role, TokenScope
 from accounts.models import AuditRoot, Job, Organization, User
@@ -22,7 +23,6 @@ from memory.documents.actions.import_batches import begin_import, run_import
 from memory.documents.actions.note_push import NewNote, push_note
 from memory.documents.actions.uploads import Upload
 from memory.index.models import EmbeddingModel
-from memory.intake.actions.remember import NewMemory, remember
 from memory.intake.actions.revise import revise
 from memory.records.actions import archive
 from memory.records.models import Memory, MemoryLink
@@ -44,10 +44,10 @@ from teams.queries import Kind
 from teams.trust import TrustLevel
 from tests.edges.audit.surfaces import CONTENT
 from tests.support import coding, people
-from tests.support.api import Api
+from tests.support.api import Api, agent
+from tests.support.memories import sent, stored
 from tests.support.trusting import stand
 
-BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 GUEST = "guest@acme.test"
 
 
@@ -74,8 +74,9 @@ def newest(slug: str) -> Entry:
     return last
 
 
-def made(*, caller: Caller, organization: Organization, member: User) -> World:
-    """Fill the organization of the caller."""
+@pytest.fixture
+def acme(caller: Caller, organization: Organization, member: User, clean_cache: None) -> World:
+    """The world in which pages and calls write; what a test writes is taken back."""
     now = datetime.now(UTC)
     people_here = {
         "owner": User.objects.get(pk=caller.user_id),
@@ -86,38 +87,32 @@ def made(*, caller: Caller, organization: Organization, member: User) -> World:
         "guest": User.objects.create_user(GUEST, people.PASSWORD),
         "operator": User.objects.create_superuser("ops@cairn.test", people.PASSWORD),
     }
-    writer = _issued(caller, frozenset(TokenScope), now)
+    browsers = {name: Client(raise_request_exception=False) for name in people_here}
+    for name, user in people_here.items():
+        browsers[name].force_login(user)
+    new = NewToken(name="agent", scopes=frozenset(TokenScope))
+    writer = create_token(caller=caller, new=new, now=now)
     names = _names(caller, people_here, now)
     with_token = replace(caller, token_id=writer.token.id)
     return World(
         caller=caller,
-        browsers={name: _browser(user) for name, user in people_here.items()},
+        browsers=browsers,
         apis={
             "writer": Api(token=writer.text),
-            "reader": Api(token=_issued(caller, frozenset({TokenScope.READ}), now).text),
+            "reader": agent(caller, frozenset({TokenScope.READ})),
         },
-        names={
-            **names,
-            **_review(with_token, people_here["member"], now),
-            **_linked(with_token, now, names["memory"]),
-            **_rolled_back(with_token, now),
-        },
+        names={**names, **_decided(with_token, people_here["member"], names["memory"], now)},
     )
-
-
-def _weigh(slug: str, now: datetime) -> None:
-    """Let somebody have decided about the phase weights of a project."""
-    with tenancy.unit():
-        row = Project.objects.get(slug=slug)
-        row.settings = phases.with_decision(settings=row.settings, weights={}, now=now)
-        row.save(update_fields=["settings"])
 
 
 def _names(caller: Caller, who: Mapping[str, User], now: datetime) -> dict[str, str]:
     with entered(caller):
         create_project(caller=caller, slug="shop", name="Shop", now=now)
         stand(caller, "shop", TrustLevel.STANDARD, now)
-        _weigh("shop", now)
+        with tenancy.unit():  # somebody has decided about its phase weights
+            row = Project.objects.get(slug="shop")
+            row.settings = phases.with_decision(settings=row.settings, weights={}, now=now)
+            row.save(update_fields=["settings"])
         create_project(caller=caller, slug="vault", name="Vault", open_to_all=False, now=now)
         team = create_team(caller=caller, slug="core")
         for kind, ref in ((Kind.PROJECT, "shop"), (Kind.TEAM, "core")):
@@ -130,9 +125,19 @@ def _names(caller: Caller, who: Mapping[str, User], now: datetime) -> dict[str, 
         gone = archive(caller=caller, memory_id=other.id, reason="", if_version=None, now=now)
         define_methodology(caller=caller, name="scrum", phases={"sprint": "implement"}, now=now)
         kept = put_style(caller=caller, new=NewStyle(name="quick", text="Short."), now=now)
-        _add_models(now)
-        sent = invite(caller=caller, email=GUEST, role=Role.MEMBER, now=now)
+        sizes = {"dimensions": 384, "prefix_dimensions": 384}
+        with tenancy.unit():  # a model to which one can go back, and one that is being filled
+            EmbeddingModel.objects.create(key="hashing/turned-384", activated_at=now, **sizes)
+            EmbeddingModel.objects.create(key="gone/model", filling=True, **sizes)
+        invited = invite(caller=caller, email=GUEST, role=Role.MEMBER, now=now)
         code = coding.announce(caller, now, {"shop/cart.py": CONTENT})
+        new = NewSession(project="shop", external_id="run-1")
+        opened = open_session(caller=caller, new=new, now=now).session
+        note = NewNote(project="shop", path="b.md", text="The mill grinds rye on Mondays only.\n")
+        pushed = push_note(caller=caller, new=note, now=now).note
+        settled = _conflict(caller, now, "harbor")
+        verdict = Settlement(verdict=ConflictVerdict.KEEP_OLDER, reason="It is still so.")
+        settle(caller=caller, conflict_id=settled.id, settlement=verdict, now=now)
     token = create_token(caller=caller, new=NewToken(name="laptop"), now=now).token
     return {
         "memory": str(memory.id),
@@ -141,23 +146,28 @@ def _names(caller: Caller, who: Mapping[str, User], now: datetime) -> dict[str, 
         "style": str(kept.id),
         "archived": str(gone.id),
         **_imports(caller, now),
-        "note": _note(caller, now),
-        **_session(caller, now),
+        "note": str(pushed.id),
+        "session": str(opened.id),
+        "session_short": opened.id.hex[-8:],  # what is typed before it is deleted
         "conflict": str(_conflict(caller, now, "depot").id),
-        "settled_conflict": str(_settled(caller, now)),
+        "settled_conflict": str(settled.id),
         "queued_job": str(_job(caller, Job.State.QUEUED).id),
         "failed_job": str(_job(caller, Job.State.FAILED).id),
         "team": str(team.id),
         "token": str(token.id),
-        "invitation": str(sent.invitation.id),
-        "secret": sent.link.rpartition("/")[2],
+        "invitation": str(invited.invitation.id),
+        "secret": invited.link.rpartition("/")[2],
         "organization": str(caller.organization_id),
         **{name: str(user.id) for name, user in who.items()},
     }
 
 
-def _review(caller: Caller, member: User, now: datetime) -> dict[str, str]:
-    """Let two memories of somebody else wait; of one, the caller's token has decided already."""
+def _decided(caller: Caller, member: User, memory_id: str, now: datetime) -> dict[str, str]:
+    """Let two memories of somebody else wait; of one, the caller's token has decided already.
+
+    Two links lead to a memory, of which the caller has taken one back; and what a session stored
+    was rolled back.
+    """
     with entered(caller):
         waits = _memory(caller, now, "Parcels above thirty kilos leave from the north depot only.")
         rests = _memory(caller, now, "Refunds take three days because the bank settles at night.")
@@ -168,69 +178,33 @@ def _review(caller: Caller, member: User, now: datetime) -> dict[str, str]:
         pair = MergePair(name="LoginGate", same_as="EntryPortal")
         merged = merge_names(caller=caller, pair=pair, now=now)
         tomorrow = now + timedelta(days=1)
-        made = snooze(caller=caller, memory_id=rests.id, until=tomorrow, now=now)
-    return {
-        "merge": str(merged.merge_id),
-        "waiting": str(waits.id),
-        "verdict": str(made.review_id),
-        "tomorrow": tomorrow.isoformat(),
-    }
-
-
-def _linked(caller: Caller, now: datetime, memory_id: str) -> dict[str, str]:
-    """Link one memory to another; of a second link, the caller has taken it back already."""
-    with entered(caller):
+        snoozed = snooze(caller=caller, memory_id=rests.id, until=tomorrow, now=now)
         linked = _memory(caller, now, "The reminder of a cart names what it holds, without prices.")
         ends = {"source_id": linked.id, "target_id": UUID(memory_id)}
         with tenancy.unit():
             for kind in (LinkKind.EXTEND, LinkKind.DERIVE):
                 MemoryLink.objects.create(kind=kind.value, automatic=True, **ends)
         edge = MemoryEdge(other_id=UUID(memory_id), kind=LinkKind.DERIVE, outgoing=True)
-        made = unlink(caller=caller, memory_id=linked.id, edge=edge, now=now)
-    return {"linked": str(linked.id), "unlinked": str(made.review_id)}
-
-
-def _rolled_back(caller: Caller, now: datetime) -> dict[str, str]:
-    """Take back what a session stored."""
-    with entered(caller):
+        unlinked = unlink(caller=caller, memory_id=linked.id, edge=edge, now=now)
         opened = open_session(caller=caller, new=NewSession(project="shop"), now=now).session
         text = "The depot of the south closes at four on Fridays, and takes no parcels then."
-        new = NewMemory(content=text, source="agent_explicit", project="shop", session_id=opened.id)
-        remember(caller=caller, new=new, now=now)
+        made = {"source": "agent_explicit", "project": "shop", "session_id": opened.id}
+        stored(caller, now, text, **made)
         choice = RollbackChoice(project="shop", session=opened.id)
-        done = roll_back(caller=caller, choice=choice, now=now)
-    return {"rolled_back": str(done.review_id)}
-
-
-def _browser(user: User) -> Client:
-    client = Client(raise_request_exception=False)
-    client.force_login(user, backend=BACKEND)
-    return client
-
-
-def _issued(caller: Caller, scopes: frozenset[TokenScope], now: datetime) -> IssuedToken:
-    return create_token(caller=caller, new=NewToken(name="agent", scopes=scopes), now=now)
+        rolled_back = roll_back(caller=caller, choice=choice, now=now)
+    return {
+        "merge": str(merged.merge_id),
+        "waiting": str(waits.id),
+        "verdict": str(snoozed.review_id),
+        "tomorrow": tomorrow.isoformat(),
+        "linked": str(linked.id),
+        "unlinked": str(unlinked.review_id),
+        "rolled_back": str(rolled_back.review_id),
+    }
 
 
 def _memory(caller: Caller, now: datetime, content: str) -> MemoryView:
-    new = NewMemory(content=content, source="user_taught", type="gotcha", project="shop")
-    memory = remember(caller=caller, new=new, now=now).memory
-    assert memory is not None
-    return memory
-
-
-def _add_models(now: datetime) -> None:
-    """Add a model to which one can go back, and one that is being filled."""
-    sizes = {"dimensions": 384, "prefix_dimensions": 384}
-    with tenancy.unit():
-        EmbeddingModel.objects.create(key="hashing/turned-384", activated_at=now, **sizes)
-        EmbeddingModel.objects.create(key="gone/model", filling=True, **sizes)
-
-
-def _note(caller: Caller, now: datetime) -> str:
-    new = NewNote(project="shop", path="b.md", text="The mill grinds rye on Mondays only.\n")
-    with entered(caller):
-        return str(push_note(caller=caller, new=new, now=now).note.id)
+    return stored(caller, now, content, type="gotcha", project="shop")
 
 
 def _imports(caller: Caller, now: datetime) -> dict[str, str]:
@@ -245,31 +219,14 @@ def _imports(caller: Caller, now: datetime) -> dict[str, str]:
     return {name: str(id) for name, id in ids.items()}
 
 
-def _session(caller: Caller, now: datetime) -> dict[str, str]:
-    """Open a session; its short name is what is typed before it is deleted."""
-    with entered(caller):
-        new = NewSession(project="shop", external_id="run-1")
-        opened = open_session(caller=caller, new=new, now=now).session
-    return {"session": str(opened.id), "session_short": opened.id.hex[-8:]}
-
-
 def _conflict(caller: Caller, now: datetime, name: str) -> ConflictView:
     """Teach two things that contradict each other."""
     text = f"The clerk of `shop/{name}.py` counts a parcel {{}} times before it leaves the house."
     with entered(caller):
         _memory(caller, now, text.format(3))
-        new = NewMemory(content=text.format(5), source="user_taught", project="shop")
-        found = remember(caller=caller, new=new, now=now).conflict_id
+        found = sent(caller, now, text.format(5), project="shop").conflict_id
         assert found is not None
         return conflicts.get_conflict(caller=caller, conflict_id=found, now=now)
-
-
-def _settled(caller: Caller, now: datetime) -> UUID:
-    """Settle a conflict of its own."""
-    one = _conflict(caller, now, "harbor")
-    with entered(caller):
-        settlement = Settlement(verdict=ConflictVerdict.KEEP_OLDER, reason="It is still so.")
-        return settle(caller=caller, conflict_id=one.id, settlement=settlement, now=now).id
 
 
 def _job(caller: Caller, state: Job.State) -> Job:

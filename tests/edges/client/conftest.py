@@ -33,13 +33,19 @@ class Ran:
 
 
 Cairn = Callable[..., Ran]
+Known = Callable[[], dict[str, dict[str, Any]]]
 
 
-def sessions(address: str, place: Place) -> dict[str, dict[str, Any]]:
-    """Return the sessions that a person sees, by their external ids."""
-    headers = {"Authorization": f"Bearer {place.token}"}
-    got = httpx.get(f"{address}/api/v1/sessions", headers=headers, params={"limit": 100})
-    return {one["external_id"]: one for one in got.json()["items"]}
+@pytest.fixture
+def known(address: str, place: Place) -> Known:
+    """Return the sessions that the person sees, by their external ids."""
+
+    def look() -> dict[str, dict[str, Any]]:
+        headers = {"Authorization": f"Bearer {place.token}"}
+        got = httpx.get(f"{address}/api/v1/sessions", headers=headers, params={"limit": 100})
+        return {one["external_id"]: one for one in got.json()["items"]}
+
+    return look
 
 
 @pytest.fixture

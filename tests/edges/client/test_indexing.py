@@ -77,7 +77,9 @@ def test_code_is_sent_once_and_of_what_changed_alone_the_text_travels(
     assert counts == [(3, 0, 3, 0), (2, 1, 1, 1)]
 
 
-def test_what_is_ignored_secret_or_no_text_stays_here(here: Cairn, code: Path) -> None:
+def test_what_is_ignored_secret_or_no_text_stays_here_and_a_secret_in_a_file_is_taken_out(
+    here: Cairn, code: Path
+) -> None:
     (code / ".gitignore").write_text("ignored.py\n")
     for name in ("ignored.py", ".env", "server.pem", "id_rsa", "app.min.js", "yarn.lock"):
         (code / name).write_text("x = 1\n")
@@ -94,9 +96,6 @@ def test_what_is_ignored_secret_or_no_text_stays_here(here: Cairn, code: Path) -
         "left out: 7 may hold secrets, 3 in no language that is read, 2 made by a tool, "
         "1 too large, 1 no file, 1 no text"
     ]
-
-
-def test_a_secret_in_a_file_is_taken_out_before_it_is_sent(here: Cairn, code: Path) -> None:
     (code / "settings.py").write_text(f'DB_PASSWORD = "{PASSWORD}"\n\n\ndef connect():\n    pass\n')
 
     (row,) = here("--json", "index").rows()
@@ -176,13 +175,6 @@ def test_a_folder_of_everything_or_nothing_is_refused(
 
     assert done.code == 2
     assert says in json.loads(done.err)["detail"]
-
-
-def test_it_takes_the_scope_index(cairn: Cairn, address: str, place: Place, code: Path) -> None:
-    done = cairn("--url", address, "--token", place.token, "index", "--project", "shop")
-
-    assert done.code == 3
-    assert "index" in done.err
 
 
 def _standing(state: str, *, done: int = 0, reason: str = "") -> Answer:

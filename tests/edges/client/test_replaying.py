@@ -28,7 +28,7 @@ from memory.client.transcripts.upload import (
     Watch,
 )
 from memory.sessions.actions import append_events
-from tests.edges.client.conftest import Cairn, sessions
+from tests.edges.client.conftest import Cairn, Known
 from tests.support.fault_proxy import REFUSING, SOUND, FaultProxy
 from tests.support.live import Place
 from tests.support.scripted import Served
@@ -56,7 +56,7 @@ def transcripts(home: Path, request: pytest.FixtureRequest) -> dict[str, Path]:
 
 
 def test_transcripts_become_sessions_of_their_own_once(
-    here: Cairn, transcripts: dict[str, Path], address: str, place: Place
+    here: Cairn, transcripts: dict[str, Path], known: Known
 ) -> None:
     counted = here("--url", "http://127.0.0.1:9", "replay", "--all", "--dry-run", "--json").rows()
     first = here("replay", "--all", "--json")
@@ -68,7 +68,7 @@ def test_transcripts_become_sessions_of_their_own_once(
     assert [(row["turns"], row["stored"]) for row in counted] == [(3, 0), (4, 0)]
     assert (claude["turns"], claude["stored"]) == (3, claude["turns"] + claude["events"])
     assert (codex["turns"], codex["unknown"]) == (4, 2)
-    session = sessions(address, place)[claude["external_id"]]
+    session = known()[claude["external_id"]]
     assert (session["external_id"], session["turns"]) == (claude["external_id"], 3)
     assert (session["scope"], session["state"] != "open") == ("personal", True)
     assert [row["session"] for row in again] == [claude["session"], codex["session"]]
@@ -78,18 +78,14 @@ def test_transcripts_become_sessions_of_their_own_once(
     assert [(row["lines"], row["session"]) for row in on] == [(0, ""), (0, "")]
 
 
-def _parts(address: str, place: Place, name: str) -> list[tuple[str, str, str, int]]:
+def _parts(known: Known, name: str) -> list[tuple[str, str, str, int]]:
     """Return the sessions of a transcript: name, thread, whether they run, and their events."""
-    rows = (one for one in sessions(address, place).values() if one["external_id"].startswith(name))
+    rows = (one for id, one in known().items() if id.startswith(name))
     return sorted((one["external_id"], one["thread"], one["state"], one["events"]) for one in rows)
 
 
 def test_transcript_that_one_session_has_no_room_for_goes_on_in_the_next_of_its_thread(
-    here: Cairn,
-    transcripts: dict[str, Path],
-    address: str,
-    place: Place,
-    monkeypatch: pytest.MonkeyPatch,
+    here: Cairn, transcripts: dict[str, Path], known: Known, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(append_events, "MOST_OF_SESSION", 8)
     long = transcripts["claude_code_2.jsonl"]
@@ -97,7 +93,7 @@ def test_transcript_that_one_session_has_no_room_for_goes_on_in_the_next_of_its_
 
     assert first.code == 0, first.err
     (row,) = first.rows()
-    parts = _parts(address, place, row["external_id"])
+    parts = _parts(known, row["external_id"])
     assert sum(events for *_, events in parts) == row["events"] > 8
     assert all(events <= 8 for *_, events in parts)
     assert {state for _, _, state, _ in parts} <= {"ended", "consolidated"}
@@ -105,7 +101,7 @@ def test_transcript_that_one_session_has_no_room_for_goes_on_in_the_next_of_its_
     assert [name for name, *_ in parts][1] == f"{row['external_id']}#2"
     (again,) = here("replay", str(long), "--again", "--json").rows()
     assert (again["stored"], again["known"]) == (0, row["stored"])
-    assert len(_parts(address, place, row["external_id"])) == len(parts)
+    assert len(_parts(known, row["external_id"])) == len(parts)
 
 
 @pytest.fixture
@@ -119,8 +115,8 @@ def shop(transcripts: dict[str, Path], home: Path, monkeypatch: pytest.MonkeyPat
     return home / "work" / "shop"
 
 
-def test_work_in_other_folders_is_not_sent_unless_all_is_said(
-    here: Cairn, shop: Path, transcripts: dict[str, Path]
+def test_work_in_other_folders_is_not_sent_unless_all_is_said_nor_shared_without_a_yes(
+    here: Cairn, shop: Path, transcripts: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted = here("replay", "--dry-run", "--json").rows()
     sent = here("sync", "--json").rows()
@@ -129,11 +125,6 @@ def test_work_in_other_folders_is_not_sent_unless_all_is_said(
     mine = str(transcripts["claude_code_2.jsonl"])
     assert [row["transcript"] for row in (*counted, *sent)] == [mine, mine]
     assert [row["stored"] > 0 for row in (*sent, *everything)] == [True, False, True]
-
-
-def test_work_in_every_folder_is_shared_with_a_project_by_nobody_who_has_not_said_so(
-    here: Cairn, shop: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     refused = [here(command, "--all", "--shared") for command in ("replay", "sync", "watch")]
     monkeypatch.chdir(shop.parents[1])
     at_home = here("sync", "--shared")
@@ -144,11 +135,7 @@ def test_work_in_every_folder_is_shared_with_a_project_by_nobody_who_has_not_sai
 
 
 def test_session_of_a_run_that_was_cut_off_before_its_end_is_ended_by_the_next(
-    here: Cairn,
-    transcripts: dict[str, Path],
-    address: str,
-    place: Place,
-    monkeypatch: pytest.MonkeyPatch,
+    here: Cairn, transcripts: dict[str, Path], known: Known, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = str(transcripts["claude_code_2.jsonl"])
 
@@ -165,7 +152,7 @@ def test_session_of_a_run_that_was_cut_off_before_its_end_is_ended_by_the_next(
 
     assert [one["session"] for one in synced] == [""]
     assert (row["lines"], row["session"] != "", last["session"]) == (0, True, "")
-    assert sessions(address, place)[row["external_id"]]["state"] != "open"
+    assert known()[row["external_id"]]["state"] != "open"
 
 
 def test_what_may_not_be_sent_is_told_before_anything_is_read(
@@ -224,12 +211,12 @@ def _round(following: Watch, path: Path, later: float = 0.0) -> Round:
 
 
 @pytest.fixture
-def whole(cairn: Cairn, address: str, place: Place) -> Whole:
+def whole(cairn: Cairn, known: Known) -> Whole:
     """Return the session of a transcript, of which all was stored, and once."""
 
     def look(path: Path) -> dict[str, Any]:
         (counted,) = cairn("replay", str(path), "--dry-run", "--json").rows()
-        row = sessions(address, place)[f"claude-code:{path.stem}"]
+        row = known()[f"claude-code:{path.stem}"]
         assert (row["turns"], row["events"]) == (counted["turns"], counted["events"])
         return row
 
@@ -285,19 +272,19 @@ def _subagent(transcript: Path, name: str, at: str) -> None:
 
 
 def test_what_a_subagent_did_is_kept_though_another_is_found_to_have_begun_before(
-    following: Watch, transcript: Path, address: str, place: Place
+    following: Watch, transcript: Path, known: Known
 ) -> None:
     transcript.write_bytes(b"".join(LINES[:5]))
     _subagent(transcript, "b", "2026-11-20T12:02:00Z")
     first = _round(following, transcript).results
     name = f"claude-code:{transcript.stem}"
-    before = sessions(address, place)[name]["events"]
+    before = known()[name]["events"]
     _subagent(transcript, "a", "2026-11-20T12:01:00Z")
 
     second = _round(following, transcript).results
 
     assert [one.counts.known for one in (*first, *second)] == [0, 0]
-    assert sessions(address, place)[name]["events"] == before + 1
+    assert known()[name]["events"] == before + 1
 
 
 def test_subagents_beyond_the_numbers_of_a_session_are_told_of(

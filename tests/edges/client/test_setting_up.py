@@ -17,7 +17,7 @@ from memory.client.api import Client
 from memory.client.commands import setup
 from memory.client.configuration import Connection
 from memory.client.errors import ClientError, Problem, Unreachable
-from tests.edges.client.conftest import Cairn, sessions
+from tests.edges.client.conftest import Cairn, Known
 from tests.support.fault_proxy import REFUSING, SOUND, FaultProxy
 from tests.support.in_person import signed_in, token_of
 from tests.support.live import Place
@@ -46,10 +46,6 @@ def _everything(home: Path) -> dict[str, bytes]:
     return {str(path.relative_to(home)): path.read_bytes() for path in files}
 
 
-def _checks(cairn: Cairn) -> dict[str, dict[str, Any]]:
-    return {row["check"]: row for row in cairn("doctor", "--json").rows()}
-
-
 def test_init_connects_what_it_finds_and_doctor_agrees(
     agents: Path, here: Cairn, place: Place
 ) -> None:
@@ -72,7 +68,7 @@ def test_init_connects_what_it_finds_and_doctor_agrees(
         assert place.token not in text
     servers = json.loads((agents / ".copilot" / "mcp-config.json").read_text())["mcpServers"]
     assert servers["cairn"]["url"].endswith("/mcp")
-    checks = _checks(here)
+    checks = {row["check"]: row for row in here("doctor", "--json").rows()}
     assert [name for name, check in checks.items() if not check["ok"]] == []
     assert {"claude-code", "cursor", "codex", "hooks", "mcp", "token", "server"} <= set(checks)
     assert not any(row["changes"] for row in again.rows())
@@ -95,29 +91,27 @@ def _prompted(home: Path, *, folder: str, session: str) -> str:
 
 
 def test_the_script_that_was_written_calls_and_names_the_project_of_its_folder_alone(
-    agents: Path, here: Cairn, address: str, place: Place
+    agents: Path, here: Cairn, known: Known
 ) -> None:
     here("init", "--yes", "--harness", "claude-code")
 
     for folder in ("theirs", "shop"):
         assert _prompted(agents, folder=folder, session=f"in-{folder}") == ""
 
-    found = sessions(address, place)
+    found = known()
     assert found["claude-code/in-theirs"]["project"] is None
     assert found["claude-code/in-shop"]["project"] is not None
 
 
-@pytest.mark.parametrize(("arguments", "code"), [(("--print-only",), 0), ((), 2)])
 def test_without_a_yes_what_changes_is_shown_and_nothing_is_written(
-    agents: Path, here: Cairn, arguments: tuple[str, ...], code: int
+    agents: Path, here: Cairn
 ) -> None:
     before = _everything(agents)
+    for arguments, code in ((("--print-only",), 0), ((), 2)):
+        done = here("init", "--harness", "codex", *arguments)
 
-    done = here("init", "--harness", "codex", *arguments)
-
-    assert done.code == code
-    assert "+[mcp_servers.cairn]" in done.out
-    assert _everything(agents) == before
+        assert (done.code, "+[mcp_servers.cairn]" in done.out) == (code, True)
+        assert _everything(agents) == before
 
 
 def test_what_cannot_be_written_is_shown_for_who_puts_it_there_by_hand(

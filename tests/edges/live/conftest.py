@@ -5,15 +5,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID, uuid4
 
 import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
+from accounts import tenancy
+from accounts.authentication import entered
 from accounts.caller import Caller, Role
 from accounts.models import Organization, User
 from frontend.consumers import ChangesConsumer
+from teams.models import Change
 from tests.support import people
 from tests.support.live import Place, committed, running
 from tests.support.people import PASSWORD
@@ -94,6 +98,13 @@ def listening(
 def only_called(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let pages look only when they are called."""
     monkeypatch.setattr(ChangesConsumer, "look_again_s", NEVER_S)
+
+
+def write_change(place: Place, audience: UUID) -> int:
+    """Write what an audience hears, without a call; return its number."""
+    with entered(place.caller), tenancy.unit():
+        change = Change.objects.create(kind="agent.seen", object_id=uuid4(), audience=audience)
+    return int(change.id)
 
 
 def heard(line: ClientConnection) -> dict[str, Any]:

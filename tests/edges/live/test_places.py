@@ -1,10 +1,12 @@
-"""Who is taken out of a project or a team sees it no longer: open pages, calls that wait."""
+"""Open pages and calls that wait hear what their person may see, and no longer than that."""
 
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
+from uuid import UUID
 
 import httpx
 import pytest
@@ -15,9 +17,11 @@ from accounts.authentication import entered
 from accounts.caller import Caller, Role
 from frontend.consumers import NOT_A_MEMBER
 from memory.records.actions import close_project
+from memory.sessions.actions.append_events import append_events
+from memory.sessions.actions.lifecycle import NewSession, open_session
 from teams.actions import add_person, change_project, create_project, create_team, remove_person
 from teams.queries import Kind
-from tests.edges.live.conftest import closed_with, heard, listening, signed_in
+from tests.edges.live.conftest import closed_with, heard, listening, signed_in, write_change
 from tests.support.live import Place
 from tests.support.memories import stored
 
@@ -62,14 +66,25 @@ def await_kind(line: ClientConnection, kind: str) -> None:
         pass
 
 
-def test_an_open_page_of_the_project_ends(
+def test_an_open_page_of_the_project_and_a_call_that_waits_for_it_end(
     place: Place, address: str, someone: Someone, figure: Figure
 ) -> None:
-    with listening(place=place, address=address, http=someone.http, project="vault") as line:
+    token = create_token(caller=someone.caller, new=NewToken(name="agent"), now=datetime.now(UTC))
+    asked = partial(httpx.get, headers={"Authorization": f"Bearer {token.text}"}, timeout=30)
+    url = f"{address}/api/v1/changes?project=vault&after=1000"
+    assert asked(url).status_code == 200
+
+    with (
+        ThreadPoolExecutor(1) as pool,
+        listening(place=place, address=address, http=someone.http, project="vault") as line,
+    ):
         await_kind(line, "project.member_added")
+        waiting = pool.submit(asked, f"{url}&wait=20")
         began = take_out(place, someone, Kind.PROJECT)
         assert closed_with(line) == NOT_A_MEMBER
-    took = time.monotonic() - began
+        took = time.monotonic() - began
+        assert waiting.result().status_code == 404
+        assert time.monotonic() - began < WITHIN_S
     with listening(place=place, address=address, http=someone.http, project="shop") as line:
         await_kind(line, "project.created")
         with entered(place.caller):
@@ -99,19 +114,46 @@ def test_a_page_of_the_organization_hears_no_more_of_it(
         assert heard(line)["kind"] == "project.changed"
 
 
-def test_a_call_that_waits_ends_with_what_it_may_see(
-    place: Place, address: str, someone: Someone
-) -> None:
-    now = datetime.now(UTC)
-    token = create_token(caller=someone.caller, new=NewToken(name="agent"), now=now).text
-    headers = {"Authorization": f"Bearer {token}"}
-    url = f"{address}/api/v1/changes?project=vault&after=1000&wait=20"
-    assert httpx.get(url.replace("wait=20", "wait=0"), headers=headers).status_code == 200
+def _opened(place: Place, *, shared: bool) -> UUID:
+    with entered(place.caller):
+        new = NewSession(project="shop", shared=shared)
+        return open_session(caller=place.caller, new=new, now=datetime.now(UTC)).session.id
 
-    with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(httpx.get, url, headers=headers, timeout=30)
-        began = take_out(place, someone, Kind.PROJECT)
-        answer = waiting.result()
 
-    assert answer.status_code == 404
-    assert time.monotonic() - began < WITHIN_S
+def _does(place: Place, session_id: UUID, sequence: int) -> None:
+    event = {"sequence": sequence, "kind": "reasoning", "text": "Let me see."}
+    with entered(place.caller):
+        append_events(
+            caller=place.caller, session_id=session_id, events=(event,), now=datetime.now(UTC)
+        )
+
+
+def test_each_look_at_a_session_that_goes_on_says_so_once(place: Place, address: str) -> None:
+    session_id = _opened(place, shared=True)
+    with (
+        signed_in(place=place, address=address, role=Role.MEMBER) as (_, _, http),
+        listening(place=place, address=address, http=http, shown=str(session_id)) as line,
+    ):
+        while (first := heard(line))["type"] != "session":
+            pass
+
+        _does(place, session_id, 1)
+        second = heard(line)
+
+    assert first == second == {"type": "session", "id": str(session_id)}
+
+
+def test_a_page_hears_nothing_of_a_session_of_somebody_else(place: Place, address: str) -> None:
+    session_id = _opened(place, shared=False)
+    told: list[str] = []
+    with (
+        signed_in(place=place, address=address, role=Role.ADMIN) as (_, _, http),
+        listening(place=place, address=address, http=http, shown=str(session_id)) as line,
+    ):
+        told.append(heard(line)["type"])
+        _does(place, session_id, 1)
+        last = write_change(place, place.caller.organization_id)
+        while (message := heard(line)).get("id") != last:
+            told.append(message["type"])
+
+    assert set(told) == {"change"}

@@ -18,18 +18,10 @@ def _scope(origin: str | None) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "origin",
     [
-        None,
-        "",
-        "null",
-        "https://evil.example",
-        f"https://{HOST}.evil.example",
-        f"https://evil.{HOST}",
-        f"https://{HOST}:8443",
-        f"https://user@{HOST}",
-        HOST,
-        "\xff",
+        None, "", "null", "https://evil.example", f"https://{HOST}.evil.example", HOST, "\xff",
+        f"https://evil.{HOST}", f"https://{HOST}:8443", f"https://user@{HOST}",
     ],
-)
+)  # fmt: skip
 def test_a_foreign_page_opens_no_socket(origin: str | None) -> None:
     assert not same_origin(scope=_scope(origin))
 

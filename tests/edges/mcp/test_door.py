@@ -1,4 +1,4 @@
-"""Who may come in to MCP, and what may be sent: checked before the SDK sees a request."""
+"""Who may come in to MCP, what may be sent, and that what agents write is told once in the log."""
 
 import json
 import socket
@@ -10,8 +10,12 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from accounts.authentication import entered
 from config import throttling
 from memory.mcp.app import LARGEST_BODY
+from teams.audit import every_entry
+from teams.audit_chain import Entry
+from tests.edges.audit import surfaces
 from tests.support.agents import ask
 from tests.support.live import Place
 
@@ -110,14 +114,8 @@ async def test_what_is_foreign_is_as_if_it_did_not_exist(
     near = foreign[:-1] + ("0" if foreign[-1] != "0" else "1")
 
     seen, none = [await ask(**here, tool="get", id=one) for one in (foreign, near)]
-    results = [
-        await ask(**here, tool=tool, **given)
-        for tool, given in (
-            ("search", {"query": STATEMENT}),
-            ("list_recent", {}),
-            ("add_memory", said),
-        )
-    ]
+    asked = (("search", {"query": STATEMENT}), ("list_recent", {}), ("add_memory", said))
+    results = [await ask(**here, tool=tool, **given) for tool, given in asked]
 
     assert seen == none
     assert seen.is_error
@@ -189,3 +187,31 @@ def test_a_check_counts_by_its_size_whether_its_length_is_said_or_not(
 def _remaining(address: str, place: Place) -> int:
     headers = {"Authorization": f"Bearer {place.token}"}
     return int(httpx.get(f"{address}/api/v1/me", headers=headers).headers["RateLimit-Remaining"])
+
+
+def log_of(place: Place) -> tuple[Entry, ...]:
+    """Return the log of the agent's organization."""
+    with entered(place.caller):
+        return tuple(every_entry())
+
+
+@pytest.mark.goal(name="G29")
+@pytest.mark.parametrize("tool", surfaces.TOOLS)
+def test_a_write_of_an_agent_is_told_once_and_a_refused_one_is_not(
+    address: str, place: Place, tool: str
+) -> None:
+    act, given = surfaces.TOOLS[tool]
+    before, body = log_of(place), _call(tool, **given)
+
+    refused = _post(address, body, place.reading_token)
+    between = log_of(place)
+    answer = _post(address, body, place.token, **{"X-Cairn-Agent": "a test"})
+
+    assert refused.json()["result"]["isError"]
+    assert between == before
+    (entry,) = log_of(place)[len(before) :]
+    assert not answer.json()["result"].get("isError"), answer.text
+    assert (entry.act, entry.surface, entry.agent) == (act, "mcp", "a test")
+    assert (entry.address, entry.request_id) == ("127.0.0.1", answer.headers["x-request-id"])
+    assert entry.actor_user == place.caller.user_id
+    assert entry.token_id is not None

@@ -125,13 +125,27 @@ REFUSED: tuple[tuple[str, dict[str, object], str], ...] = (
 )
 
 
-async def test_a_refusal_tells_the_agent_what_to_do(address: str, place: Place) -> None:
+NO_PROMPTS: tuple[tuple[str, dict[str, str]], ...] = (
+    ("pre-brief", {}),
+    ("pre-brief", {"task": " "}),
+    ("pre-brief", {"task": "Paint the gate.", "project": "nowhere"}),
+    ("pre-brief", {"task": "Paint the gate.", "mood": "good"}),
+    ("post-mortem", {"task": "Paint the gate."}),
+)
+
+
+async def test_a_refusal_tells_the_agent_what_to_do_and_a_wrong_prompt_is_none(
+    address: str, place: Place
+) -> None:
     async with agent(address=address, token=place.token, mode="legacy") as client:
         for tool, given, says in REFUSED:
             result = await client.call_tool(tool, given)
 
             assert result.is_error
             assert says in result.content[0].text
+        for name, asked in NO_PROMPTS:
+            with pytest.raises(MCPError):
+                await client.get_prompt(name, asked)
 
 
 TURNS = [
@@ -245,16 +259,3 @@ async def test_a_checklist_holds_what_failed_before_and_nothing_of_others(
     assert "not instructions" in text
     assert text_of(nothing).startswith("Nothing is recorded")
     assert DEAD_END not in text_of(theirs)
-
-
-async def test_what_a_prompt_does_not_take_is_refused(address: str, place: Place) -> None:
-    async with agent(address=address, token=place.token, mode="legacy") as client:
-        for name, given in (
-            ("pre-brief", {}),
-            ("pre-brief", {"task": " "}),
-            ("pre-brief", {"task": TASK, "project": "nowhere"}),
-            ("pre-brief", {"task": TASK, "mood": "good"}),
-            ("post-mortem", {"task": TASK}),
-        ):
-            with pytest.raises(MCPError):
-                await client.get_prompt(name, given)

@@ -1,7 +1,7 @@
 """Pages of the project `shop` in the browsers of its people, and sessions to show on them."""
 
 import json
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -12,12 +12,21 @@ from django.test import Client
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
+from accounts.models import User
 from memory.records.models import Memory
+from memory.records.queries import memories
+from memory.records.queries.views import MemoryView
 from memory.sessions.models import GivenOut
 from tests.support.agent_runs import Run
+from tests.support.browser_client import PageClient
 from tests.support.memories import as_agent, stored
 
-AS_HTMX: Any = {"headers": {"HX-Request": "true"}}
+
+def signed_in(user: User) -> Client:
+    """Return the browser of somebody signed in."""
+    client = PageClient(raise_request_exception=False)
+    client.force_login(user)
+    return client
 
 
 class Pages:
@@ -30,8 +39,14 @@ class Pages:
         self.now: datetime = request.getfixturevalue("now")
 
     def __getattr__(self, name: str) -> Client:
-        client: Client = self._request.getfixturevalue(f"{name}_pages")
+        """Sign a person in, once."""
+        client = self.__dict__[name] = signed_in(self._request.getfixturevalue(name))
         return client
+
+    def newest(self, memory: MemoryView) -> MemoryView:
+        """Return a memory as it is now."""
+        with entered(self.caller):
+            return memories.get(caller=self.caller, memory_id=memory.id, now=datetime.now(UTC))
 
     def opened(
         self, *texts: str, by: Caller | None = None, seconds: float = 0, **new: Any

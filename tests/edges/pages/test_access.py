@@ -1,14 +1,21 @@
-"""Every page: who may open it and what it shows; a place that is none begins at the beginning."""
+"""Every page: who may open it, what it shows and costs; and the audit log as a page and a file."""
 
+import csv
 import re
+from io import StringIO
 
 import pytest
-from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
+from accounts.models import User
+from frontend.presenters import audit_lines
 from memory.records.queries.views import MemoryView
+from teams.audit import AREAS
+from teams.audit_chain import Entry
+from tests.edges.audit import surfaces
 from tests.edges.audit.world import World
-from tests.edges.pages.session_pages import Pages
+from tests.edges.pages.conftest import STATEMENT, verb
+from tests.edges.pages.session_pages import Pages, signed_in
 
 PAGES = {  # address: what its people see
     "": "Shop", "p/shop/": "Overview", "p/shop/figures": "Memories", "p/shop/memories": "Carts",
@@ -62,13 +69,14 @@ READERS = {  # what who only reads is told, what is not there for them, and the 
 
 @pytest.mark.usefixtures("clean_cache")
 def test_its_people_see_each_page_and_strangers_what_nonexistent_looks_like(
-    acme: World, stranger_pages: Client, subtests: pytest.Subtests
+    acme: World, stranger: User, subtests: pytest.Subtests
 ) -> None:
+    foreigner = signed_in(stranger)
     for address, text in PAGES.items():
         page = f"/o/acme/{address}".format(**acme.names)
         with subtests.test(address):
-            own, foreign = acme.browsers["owner"].get(page), stranger_pages.get(page)
-            nonexistent = stranger_pages.get(page.replace("/o/acme/", "/o/nowhere/"))
+            own, foreign = acme.browsers["owner"].get(page), foreigner.get(page)
+            nonexistent = foreigner.get(page.replace("/o/acme/", "/o/nowhere/"))
 
             assert (own.status_code, "no-store" in own["Cache-Control"]) == (200, True)
             assert text in own.text
@@ -77,7 +85,7 @@ def test_its_people_see_each_page_and_strangers_what_nonexistent_looks_like(
 
     link = "/m/{memory}".format(**acme.names)
     assert acme.browsers["owner"].get(link)["Location"].startswith("/o/acme/p/shop/memories/")
-    assert stranger_pages.get(link).status_code == 404
+    assert foreigner.get(link).status_code == 404
 
 
 def test_a_place_that_is_none_begins_at_the_beginning(
@@ -117,3 +125,64 @@ def test_page_costs_a_known_number_of_queries(
     ):  # fmt: skip
         with django_assert_max_num_queries(queries):
             assert pages.owner.get(address).status_code == 200
+
+
+LOG = "/o/acme/settings/audit"
+
+
+def test_a_manager_reads_who_did_what_and_from_where(pages: Pages, memory: MemoryView) -> None:
+    pages.owner.post(verb(memory.id, "confirm"), headers={"X-Request-Id": "request-of-mine"})
+
+    shown = pages.owner.get(LOG).text
+    file = pages.owner.get(f"{LOG}.csv").text
+
+    for text in ("confirmed a memory", "Owner", "127.0.0.1", "?request=request-of-mine"):
+        assert text in shown
+    assert str(memory.id).replace("-", "")[-8:] in shown
+    assert STATEMENT[:20] not in shown + file
+    for query, shows in (
+        ("area=memory", True), ("area=token", False), ("area=nothing", True),
+        ("who=nobody", False), ("request=unknown", False), ("before=1", False),
+    ):  # fmt: skip
+        filtered = pages.owner.get(f"{LOG}?{query}").text
+        assert (query, "stored a memory" in filtered) == (query, shows)
+        assert ("No entry matches these filters" in filtered) is not shows
+
+
+def test_the_file_has_every_entry_and_column_and_a_member_is_told_who_reads_it(
+    pages: Pages, memory: MemoryView
+) -> None:
+    answer = pages.owner.get(f"{LOG}.csv")
+    page, file = pages.member.get(LOG), pages.member.get(f"{LOG}.csv")
+
+    assert (page.status_code, file.status_code) == (403, 403)
+    assert "Owners and admins read the audit log" in page.text
+    assert "stored a memory" not in page.text + file.text
+    rows = list(csv.DictReader(StringIO(answer.text)))
+    assert [row["act"] for row in rows] == ["memory.created", "project.created"]
+    assert set(rows[0]) == set(audit_lines.COLUMNS)
+    assert len(rows[0]["hash"]) == 64
+    assert "audit-acme.csv" in answer["Content-Disposition"]
+
+
+def test_no_cell_is_a_formula() -> None:
+    agents = ("=1+1", "+1", "-1", "@sum(a1)", "\tx")
+    empty = dict.fromkeys(audit_lines.COLUMNS, "") | {"details": {}, "fields": ()}
+
+    file = audit_lines.as_csv(entries=[Entry(**empty | {"agent": agent}) for agent in agents])
+
+    rows = csv.DictReader(StringIO(file, newline=""))
+    assert [row["agent"] for row in rows] == [f"'{agent}" for agent in agents]
+
+
+BESIDE = {  # acts of jobs, commands, tools and strangers, which are no page and no call
+    "token.leaked", "model.activated", "memory.bulk_integrated", "memory.reinstated",
+    "session.taken", "memory.bulk_alarmed", "memory.demoted", "token.approved",
+}  # fmt: skip
+
+
+def test_every_act_and_area_has_a_name() -> None:
+    told = {write.act for write in (*surfaces.PAGES, *surfaces.REST, *surfaces.ADMIN.values())}
+
+    assert told | BESIDE == set(audit_lines.ACTS)
+    assert set(AREAS) == set(audit_lines.AREAS)

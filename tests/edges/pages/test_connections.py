@@ -1,4 +1,4 @@
-"""The page of connections: what agents were given, pauses that hold, and a token that is tried."""
+"""The page of connections: what agents were given, pauses, a token that is tried, and the code."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -16,10 +16,11 @@ from memory.injection import harnesses
 from teams.actions import create_project, switch_hooks
 from teams.models import Project
 from teams.queries import Hook
-from tests.edges.pages.conftest import remembered
+from tests.edges.pages.conftest import HTMX, remembered
 from tests.edges.pages.session_pages import Pages
-from tests.support import stored
+from tests.support import coding, stored
 from tests.support.api import agent
+from tests.support.coding import FILES
 
 FILE = "src/cart/prices.py"
 WARNING = "Rounding in this file is half to even, so totals differ from invoices by a cent."
@@ -41,47 +42,41 @@ def settings(caller: Caller) -> dict[str, object]:
     return found
 
 
-def test_what_ones_own_agents_were_given_is_counted(
-    owner_pages: Client, member_pages: Client, member_caller: Caller, shop: str, caller: Caller
-) -> None:
-    remembered(caller, WARNING, type="gotcha", related_files=(FILE,))
-    counted, before = "1 memory was given to agents", page(owner_pages, shop)
+def test_what_ones_own_agents_were_given_is_counted(pages: Pages, member_caller: Caller) -> None:
+    remembered(pages.caller, WARNING, type="gotcha", related_files=(FILE,))
+    counted, before = "1 memory was given to agents", page(pages.owner, pages.shop)
 
     given = agent(member_caller).post("hooks/generic", TOUCH).json()["context"]
-    of_others = page(owner_pages, shop)
-    agent(caller).post("hooks/generic", TOUCH)
+    of_others = page(pages.owner, pages.shop)
+    agent(pages.caller).post("hooks/generic", TOUCH)
 
     assert WARNING in given
     assert [counted in text for text in (before, of_others)] == [False, False]
-    for pages in (owner_pages, member_pages):
-        assert counted in page(pages, shop)
+    for client in (pages.owner, pages.member):
+        assert counted in page(client, pages.shop)
 
 
-def test_a_project_is_paused_and_resumed_on_the_page_by_who_manages_it(pages: Pages) -> None:
+def test_one_agent_or_a_project_is_paused_and_resumed_on_the_page_by_who_manages_it(
+    pages: Pages,
+) -> None:
     remembered(pages.caller, WARNING, type="gotcha", related_files=(FILE,))
-    pause = f"{pages.shop}connections/pause"
+    program, pause = agent(pages.caller), f"{pages.shop}connections/pause"
+    token = program.get("me").json()["token_id"]
 
     refused = pages.member.post(pause, {"paused": "1"})
+    unknown = pages.owner.post(pause, {"paused": "1", "token": "laptop"})
     untouched, seen = settings(pages.caller), page(pages.member, pages.shop)
     pages.owner.post(pause, {"paused": "1"})
     paused = page(pages.owner, pages.shop)
-    silent = agent(pages.caller).post("hooks/generic", TOUCH).json()
+    silent = program.post("hooks/generic", TOUCH).json()
     pages.owner.post(pause, {"paused": "0"})
+    resumed = page(pages.owner, pages.shop)
+    pages.owner.post(pause, {"paused": "1", "token": token})
 
-    assert (refused.status_code, untouched, "Pause for all agents" in seen) == (403, {}, False)
+    assert (refused.status_code, unknown.status_code, untouched) == (403, 404, {})
+    assert "Pause for all agents" not in seen
     assert "Paused: agents of this project" in paused
-    assert silent == {}
-    assert "Pause for all agents" in page(pages.owner, pages.shop)
-
-
-def test_one_agent_is_paused_beside_its_name(pages: Pages) -> None:
-    token = agent(pages.caller).get("me").json()["token_id"]
-
-    refused = pages.owner.post(f"{pages.shop}connections/pause", {"paused": "1", "token": "laptop"})
-    before = settings(pages.caller)
-    pages.owner.post(f"{pages.shop}connections/pause", {"paused": "1", "token": token})
-
-    assert (refused.status_code, before) == (404, {})
+    assert (silent, "Pause for all agents" in resumed) == ({}, True)
     assert settings(pages.caller) == {"injection_paused_tokens": [token]}
     assert f'value="{token}"' in page(pages.owner, pages.shop)
 
@@ -200,3 +195,45 @@ def test_a_token_of_others_is_as_none(
     listed = pages.member.get(f"{pages.shop}connections").text
     assert f'<option value="{theirs.id}"' in listed
     assert str(token.id) not in listed
+
+
+CARD = "/o/acme/p/shop/connections/code"
+BINARY = {**FILES, "shop/logo.bin": "\0\0\0"}
+
+
+def card(client: Client) -> str:
+    """Return the card as the page that is open fetches it."""
+    response = client.get(CARD, **HTMX)  # type: ignore[arg-type]
+    assert response.status_code == 200
+    return response.text
+
+
+def test_without_code_the_command_is_shown_then_files_are_counted_and_what_is_done_told(
+    pages: Pages,
+) -> None:
+    now, empty, without_scripts = datetime.now(UTC), card(pages.owner), pages.owner.get(CARD).text
+    with entered(pages.caller):
+        announced = coding.announce(pages.caller, now, BINARY)
+    arriving = card(pages.owner)
+    with entered(pages.caller):
+        coding.send(pages.caller, now, announced, BINARY)
+        coding.resolve()
+    done = card(pages.owner)
+    changes = pages.owner.get("/o/acme/changes?after=0").json()["changes"]
+
+    for text in ("<code>cairn index --project shop</code></pre><button", "data-copy"):
+        assert text in empty
+    assert 'class="meter"' not in empty
+    for text in ("</html>", "cairn index --project shop"):
+        assert text in without_scripts
+    for text in ("Files are arriving", 'aria-label="0 of 3 files"'):
+        assert text in arriving
+    for text in (
+        "Up to date", "Python&nbsp;2, others&nbsp;1", '<dt>Symbols</dt><dd class="num">3</dd>',
+        "1 file could not be read", ">shop/logo.bin</code>", "This is not a text file.",
+    ):  # fmt: skip
+        assert text in done
+    assert "cairn index --project" not in arriving
+    assert 'class="meter"' not in done
+    feed = [one["html"]["feed"] for one in changes if one["kind"] == "index.progress"]
+    assert [f'href="{pages.shop}connections"' in line for line in feed] == [True] * len(feed) != []

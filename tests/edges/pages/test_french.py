@@ -9,11 +9,11 @@ import pytest
 from django.test import Client
 
 from accounts.authentication import entered
-from accounts.caller import Caller
 from accounts.models import User
 from config.translations import catalog
 from memory.records.queries.views import MemoryView
 from tests.edges.pages.conftest import HTMX, STATEMENT, verb
+from tests.edges.pages.session_pages import Pages
 from tests.support.memories import correct
 
 SHOP = "/o/acme/p/shop/"
@@ -35,13 +35,6 @@ WRITTEN: Final = re.compile(  # names, what people wrote, what is typed
 )
 
 
-@pytest.fixture
-def french(owner: User, owner_pages: Client, shop: str) -> Client:
-    """The browser of an owner who reads French."""
-    User.objects.filter(pk=owner.pk).update(language="fr")
-    return owner_pages
-
-
 INVITE = "/o/acme/settings/members/invite"
 REFUSED = (
     ("/o/acme/projects/new", {"name": "Shop", "slug": "shop"}, "est déjà pris"),
@@ -58,9 +51,11 @@ REFUSED = (
 )
 
 
-def test_refused_forms_and_queries_say_in_french_why(
-    french: Client, subtests: pytest.Subtests
+def test_refused_forms_queries_and_verbs_say_in_french_why(
+    pages: Pages, owner: User, memory: MemoryView, subtests: pytest.Subtests
 ) -> None:
+    User.objects.filter(pk=owner.pk).update(language="fr")
+    french = pages.owner
     again = {"email": "ida@b.test", "role": "member"}
     french.post(INVITE, again)
     for address, form, said in REFUSED:
@@ -77,13 +72,8 @@ def test_refused_forms_and_queries_say_in_french_why(
         ("type:nonsense", "Ce type de souvenir n’existe pas."),
     ):
         assert said in french.get(f"{SHOP}memories", {"q": query}).text
-
-
-def test_toast_of_a_refused_verb_is_french(french: Client, memory: MemoryView) -> None:
     french.post(verb(memory.id, "archive"), **HTMX)
-
     toast = french.post(verb(memory.id, "confirm"), **HTMX).text
-
     assert f"Ce souvenir est dans l’état «{NB}Archivé{NB}»." in toast
 
 
@@ -131,21 +121,22 @@ SPOKEN: Final = (
 
 
 def test_pages_say_nothing_alike_in_both_languages(
-    owner_pages: Client, memory: MemoryView, caller: Caller, owner: User
+    pages: Pages, memory: MemoryView, owner: User
 ) -> None:
+    caller, now = pages.caller, datetime.now(UTC)
     with entered(caller):
         new = correct(
-            caller=caller, memory_id=memory.id, kind="wrong", reason="", now=datetime.now(UTC),
+            caller=caller, memory_id=memory.id, kind="wrong", reason="", now=now,
             content="Token refresh raises when Redis is unreachable; catch ECONNREFUSED.",
         ).memory  # fmt: skip
-    pages = [address.format(id=new and new.id, old=memory.id) for address in SPOKEN]
+    spoken = [address.format(id=new and new.id, old=memory.id) for address in SPOKEN]
 
-    english = {page: _said(owner_pages, page) for page in pages}
+    english = {page: _said(pages.owner, page) for page in spoken}
     User.objects.filter(pk=owner.pk).update(language="fr")
-    french = {page: _said(owner_pages, page) for page in pages}
+    french = {page: _said(pages.owner, page) for page in spoken}
 
     alike = {
         page: [text for text in english[page] & french[page] - COMMON if not WRITTEN.search(text)]
-        for page in pages
+        for page in spoken
     }
     assert {page: texts for page, texts in alike.items() if texts} == {}

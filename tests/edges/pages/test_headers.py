@@ -1,4 +1,4 @@
-"""Every address of the product answers with the same guards: policy, no caches, closed cookies."""
+"""Every address answers with the same guards; documents, errors and accounts pages are shown."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,30 +7,22 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver
+from django.db import OperationalError
+from django.http import HttpRequest, HttpResponse
+from django.test import Client, override_settings
+from django.urls import URLPattern, URLResolver, get_resolver, path
 
 from accounts.models import User
+from frontend.presenters import doc_pages
 from memory.records.queries.views import MemoryView
+from tests.edges.pages.session_pages import Pages
 
 PARTS = {
-    "org": "acme",
-    "project": "shop",
-    "uidb36": "abc",
-    "key": "abc-def",
-    "secret": "nobody-was-invited-by-this",
-    "name": "operators",
-    "verb": "confirm",
-    "number": "1",
-    "id": str(uuid4()),
-    "ref": "shop",
-    "object_id": "1",
-    "app_label": "accounts",
-    "url": "nothing",
-    "pk": "1",
-    "content_type_id": "1",
-    "provider": "none",
-}
+    "org": "acme", "project": "shop", "uidb36": "abc", "key": "abc-def", "number": "1",
+    "secret": "nobody-was-invited-by-this", "name": "operators", "verb": "confirm",
+    "id": str(uuid4()), "ref": "shop", "object_id": "1", "app_label": "accounts", "pk": "1",
+    "url": "nothing", "content_type_id": "1", "provider": "none",
+}  # fmt: skip
 GROUP = re.compile(r"\(\?P<(\w+)>(?:[^()]|\([^()]*\))*\)|<(?:\w+:)?(\w+)>")
 INLINE = (
     re.compile(r"<script(?![^>]*\bsrc=)(?![^>]*application/json)(?![^>]*\bnonce=)[^>]*>"),
@@ -104,7 +96,7 @@ def _walk(
 ) -> dict[str, list[str]]:
     client, found = Client(raise_request_exception=False), dict[str, list[str]]()
     if person is not None:
-        client.force_login(person, backend="allauth.account.auth_backends.AuthenticationBackend")
+        client.force_login(person)
     for route in routes:
         address = _address(route, str(memory.id))
         for method in ("GET", "POST"):
@@ -138,3 +130,66 @@ def test_every_route_is_guarded_for_operators(memory: MemoryView) -> None:
     operator = User.objects.create_superuser("operator@acme.test", "a long password")
 
     assert _walk(operator, memory, [one for one in ROUTES if one.startswith(ADMIN)]) == {}
+
+
+ENTRANCE = ("/login/", "/signup/", "/password/reset/", "/password/reset/done/")
+MANAGE = ("/email/", "/password/change/", "/2fa/", "/2fa/totp/activate/", "/2fa/webauthn/add/")
+
+
+def test_every_document_is_shown_and_an_unknown_one_not_found(client: Client, db: None) -> None:
+    for page in doc_pages.pages():
+        response = client.get(f"/docs/{page.name}/")
+        assert response.status_code == 200
+        assert b"<h1>" in response.content
+    for missing in map(client.get, ("/docs/nothing/", "/nothing")):
+        assert missing.status_code == 404
+        assert missing["X-Request-Id"] in missing.text
+    html = doc_pages.render(markdown="<script>x</script> [a](javascript:x) ![](data:x)")
+    assert ("<script" in html, 'href="javascript' in html) == (False, False)
+
+
+def test_pages_of_accounts_render_in_both_languages(pages: Pages, client: Client) -> None:
+    for address in ENTRANCE:
+        for language in ("en", "fr"):
+            response = client.get(address, HTTP_ACCEPT_LANGUAGE=language)
+            assert response.status_code == 200
+            assert f'<html lang="{language}"' in response.text
+    for address in MANAGE:
+        response = pages.owner.get(address, follow=True)
+        assert response.status_code == 200
+        assert b'class="entrance"' in response.content
+
+
+def broken(request: HttpRequest) -> HttpResponse:
+    """Break."""
+    raise RuntimeError("broken on purpose")
+
+
+def away(request: HttpRequest) -> HttpResponse:
+    """Fail as when the database is away."""
+    raise OperationalError("the database is away, on purpose")
+
+
+urlpatterns = [path("broken", broken), path("away", away)]
+handler500 = "frontend.views.errors.broken"
+
+
+@override_settings(ROOT_URLCONF=__name__)
+def test_broken_pages_name_the_request_or_say_to_try_again(db: None) -> None:
+    client = Client(raise_request_exception=False)
+    broke, gone = (client.get(address) for address in ("/broken", "/away"))
+
+    assert broke.status_code == 500
+    assert broke["X-Request-Id"] in broke.text
+    assert (gone.status_code, gone["Retry-After"]) == (503, "5")
+    assert b"Cairn is temporarily unavailable" in gone.content
+
+
+def test_form_without_a_token_is_refused_with_a_page(pages: Pages) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.cookies = pages.owner.cookies
+
+    response = client.post("/o/acme/projects/new", {"slug": "x", "name": "x"})
+
+    assert response.status_code == 403
+    assert b"This form is too old" in response.content

@@ -1,4 +1,4 @@
-"""Imports: looked at first, taken in and back; and what came with one, in the review inbox."""
+"""Imports and notes: looked at first, taken in and back; what came with an import, to review."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -6,7 +6,6 @@ from uuid import UUID, uuid4
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
 
 from accounts import tenancy
 from accounts.authentication import entered
@@ -50,12 +49,12 @@ def the_import(caller: Caller) -> ImportView:
     return found[0]
 
 
-def take_in(pages: Client, caller: Caller, text: bytes = RULES, **form: str) -> ImportView:
+def take_in(pages: Pages, text: bytes = RULES, **form: str) -> ImportView:
     """Take a file in, and return the import."""
-    pages.post(HERE, {"file": rules(text), **form})
-    with entered(caller):
-        job_handlers.take_in(work.taken(the_import(caller).job_id))
-    return the_import(caller)
+    pages.owner.post(HERE, {"file": rules(text), **form})
+    with entered(pages.caller):
+        job_handlers.take_in(work.taken(the_import(pages.caller).job_id))
+    return the_import(pages.caller)
 
 
 def counts(caller: Caller, batch: ImportView, project: str | None = "shop") -> inbox.InboxCounts:
@@ -81,27 +80,25 @@ def other(shop: str, caller: Caller) -> str:
 
 
 @pytest.fixture
-def taken(owner_pages: Client, shop: str, caller: Caller) -> ImportView:
+def taken(pages: Pages) -> ImportView:
     """An import that was taken in."""
-    return take_in(owner_pages, caller)
+    return take_in(pages)
 
 
-def test_a_file_is_looked_at_and_nothing_is_stored(pages: Pages) -> None:
+def test_a_file_is_looked_at_with_nothing_stored_and_a_row_that_is_not_kept_left_out(
+    pages: Pages,
+) -> None:
     text = pages.owner.post(f"{HERE}/look", {"file": rules(RULES + SECRET)}, **HTMX).text
-
-    assert "2 added · 1 refused" in text
-    assert "mill.md: Markdown" in text
-    assert text.count('name="keep"') == 2
-    assert "hunter2" not in text
     with entered(pages.caller), tenancy.unit():
-        assert ImportRow.objects.count() == 0
-
-
-def test_a_row_that_is_not_kept_is_left_out(pages: Pages) -> None:
+        before = ImportRow.objects.count()
     sent = {"file": rules(), "offered": "1,2", "keep": ["2"], "scope": "project"}
 
     answer = pages.owner.post(HERE, sent)
 
+    assert "2 added · 1 refused" in text
+    assert "mill.md: Markdown" in text
+    assert text.count('name="keep"') == 2
+    assert ("hunter2" in text, before) == (False, 0)
     found = the_import(pages.caller)
     assert answer["Location"] == f"{HERE}/{found.id}"
     assert dict(found.counts) == {"left_out": 1, "waiting": 1}
@@ -109,7 +106,7 @@ def test_a_row_that_is_not_kept_is_left_out(pages: Pages) -> None:
 
 def test_an_import_shows_its_rows_and_is_taken_back(pages: Pages) -> None:
     pasted = "The wheel of the mill turns left."
-    found = take_in(pages.owner, pages.caller, RULES + SECRET, pasted=pasted)
+    found = take_in(pages, RULES + SECRET, pasted=pasted)
 
     shown = pages.owner.get(f"{HERE}/{found.id}").text
     pages.owner.post(f"{HERE}/{found.id}/change", {"verb": "undo"})
@@ -162,7 +159,7 @@ def test_a_failed_import_says_why_and_is_tried_again(pages: Pages) -> None:
     assert (again["Location"], the_import(pages.caller).state) == (at, "queued")
 
 
-def test_the_inbox_narrows_to_what_came_with_an_import(
+def test_the_inbox_narrows_to_what_came_with_an_import_and_a_verdict_leads_to_its_next(
     pages: Pages, other: str, taken: ImportView
 ) -> None:
     page = pages.owner.get(INBOX, {"import": str(taken.id)}).text
@@ -176,6 +173,11 @@ def test_the_inbox_narrows_to_what_came_with_an_import(
     assert f"group=&amp;import={taken.id}" in page
     assert 'aria-current="page"><span class="clip">mill.md' in page
     assert [f"{INBOX}?import={taken.id}" in text for text in (groups, others)] == [True, False]
+    with entered(pages.caller):
+        first, second = ids(pages.caller, taken)
+    shown = pages.owner.post(f"{INBOX}/{first}/keep?group=imports&import={taken.id}", **HTMX)
+    assert f'data-memory="{second}"' in shown.text
+    assert f"group=imports&import={taken.id}" in shown["HX-Trigger"]
 
 
 def test_the_page_of_an_import_leads_to_as_many_as_it_says(
@@ -209,27 +211,15 @@ def test_what_waits_of_an_import_is_decided_at_once(
     assert "No memories of this import need review" in empty
 
 
-def test_a_verdict_leads_to_the_next_one_of_the_import(
-    pages: Pages, other: str, taken: ImportView
-) -> None:
-    with entered(pages.caller):
-        first, second = ids(pages.caller, taken)
-
-    shown = pages.owner.post(f"{INBOX}/{first}/keep?group=imports&import={taken.id}", **HTMX)
-
-    assert f'data-memory="{second}"' in shown.text
-    assert f"group=imports&import={taken.id}" in shown["HX-Trigger"]
-
-
 def test_the_conflicts_that_an_import_brought_wait_with_it(pages: Pages) -> None:
     remembered(pages.caller, OLD)
-    batch = take_in(pages.owner, pages.caller, NEW)
+    batch = take_in(pages, NEW)
     with entered(pages.caller):
         found = ids(pages.caller, batch)
         embedding.embed_batch(memory_ids=found)
         share = ReplacementShare(ids=frozenset(found))
         integrate_stored(memory_ids=found, share=share, now=datetime.now(UTC))
-    apart = take_in(pages.owner, pages.caller)
+    apart = take_in(pages)
 
     brought, others = (counts(pages.caller, one).by_group for one in (batch, apart))
 
@@ -239,7 +229,7 @@ def test_the_conflicts_that_an_import_brought_wait_with_it(pages: Pages) -> None
 def test_nobody_is_told_of_an_import_that_they_do_not_see(
     pages: Pages, member_caller: Caller, other_caller: Caller
 ) -> None:
-    mine = take_in(pages.owner, pages.caller, scope="personal")
+    mine = take_in(pages, scope="personal")
     pages.owner.post("/o/acme/projects/new", {"slug": "other", "name": "Other"})
 
     for client in (pages.viewer, pages.stranger):
@@ -256,3 +246,45 @@ def test_nobody_is_told_of_an_import_that_they_do_not_see(
         now = datetime.now(UTC)
         asked = {"caller": member_caller, "project": "shop", "limit": 9, "now": now}
         assert queries.list_waiting_imports(**asked) == ()
+
+
+TEXT = "# Mill\n\nThe gate of the mill opens at <b>nine</b>.\n"
+
+
+def test_a_document_is_kept_shown_line_by_line_brought_to_its_new_text_and_removed(
+    pages: Pages,
+) -> None:
+    notes, form = f"{pages.shop}notes", {"path": "docs/mill.md", "text": TEXT}
+
+    kept, again = (pages.owner.post(notes, form).text for _ in range(2))
+    with entered(pages.caller):
+        (note,) = queries.list_notes(caller=pages.caller, project="shop", limit=10)
+    listed, shown = (pages.owner.get(at).text for at in (notes, f"{notes}/{note.id}"))
+    changed = pages.owner.post(notes, {**form, "text": TEXT.replace("nine", "eleven")}).text
+    removed = pages.owner.post(f"{notes}/{note.id}")
+
+    assert "1 memory added" in kept
+    for text in ("1 as it was", 'class="chip">'):
+        assert text in again
+    assert f'href="{notes}/{note.id}"' in listed
+    for text in ('id="L3"', "&lt;b&gt;nine&lt;/b&gt;"):
+        assert text in shown
+    assert ("<b>nine</b>" in shown, shown.count('href="/m/')) == (False, 1)
+    assert "1 memory added, 1 made stale" in changed
+    assert removed.status_code == 302
+    assert "docs/mill.md" not in pages.owner.get(notes).text
+
+
+def test_a_personal_note_is_not_told_to_others_by_its_next_text(pages: Pages) -> None:
+    form = {"path": "plan.md", "text": TEXT, "scope": "personal"}
+    pages.owner.post(f"{pages.shop}notes", form)
+
+    refused = pages.owner.post(f"{pages.shop}notes", {**form, "scope": "project"})
+    again = pages.owner.post(
+        f"{pages.shop}notes", {**form, "text": f"{TEXT}And it closes at noon.\n"}
+    )
+
+    assert (refused.status_code, again.status_code) == (422, 200)
+    with entered(pages.caller):
+        (note,) = queries.list_notes(caller=pages.caller, project="shop", limit=10)
+    assert (note.scope, note.version) == ("personal", 2)

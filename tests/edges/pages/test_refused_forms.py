@@ -4,7 +4,6 @@ What nobody may write for want of a role is refused by the table of writes (test
 """
 
 import re
-from collections.abc import Iterator
 from typing import Any, Final
 from uuid import UUID
 
@@ -193,21 +192,12 @@ REFUSED: Final[dict[str, tuple[Refusal, ...]]] = {
 }
 
 
-@pytest.fixture
-def before(acme: World) -> Iterator[dict[str, int]]:
-    """How many rows there are; and are still, in the end."""
-    with entered(acme.caller):
-        found = stored.rows()
-    yield found
-    with entered(acme.caller):
-        assert stored.rows() == found
-
-
-@pytest.mark.usefixtures("before")
 def test_a_form_that_cannot_be_meant_is_refused_where_it_stands(
     acme: World, subtests: pytest.Subtests
 ) -> None:
     told, first = world.written(), User.objects.get(email="owner@acme.test")
+    with entered(acme.caller):
+        before = stored.rows()
     for address, refusals in REFUSED.items():
         path = address if address[0] == "/" else f"/o/acme/{address}".format(**acme.names)
         for sent, status, says in refusals:
@@ -221,6 +211,8 @@ def test_a_form_that_cannot_be_meant_is_refused_where_it_stands(
                 is_own_page = heading is not None and says in heading[1]
                 assert 'role="alert"' in answer.text or is_own_page
     assert world.written() == told
+    with entered(acme.caller):
+        assert stored.rows() == before
     owner = User.objects.get(email="owner@acme.test")
     assert (owner.name, owner.language, owner.theme) == (first.name, first.language, first.theme)
 

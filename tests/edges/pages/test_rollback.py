@@ -15,21 +15,10 @@ from memory.records.models import ReviewVerdict
 from memory.records.queries import memories
 from memory.review.actions import rollback
 from memory.review.queries import rollback_plan
-from memory.sessions.actions.lifecycle import NewSession, open_session
 from tests.edges.pages.conftest import remembered
 from tests.edges.pages.session_pages import Pages
 from tests.support import work
 from tests.support.memories import CARTS, REDIS
-
-
-def a_session(caller: Caller) -> UUID:
-    """Store a memory in a session and one outside of it; return the session's id."""
-    with entered(caller):
-        new = NewSession(project="shop")
-        made = open_session(caller=caller, new=new, now=datetime.now(UTC)).session.id
-    remembered(caller, REDIS, session_id=made)
-    remembered(caller, CARTS)
-    return made
 
 
 def kept(caller: Caller) -> list[str]:
@@ -43,7 +32,9 @@ def kept(caller: Caller) -> list[str]:
 
 
 def test_a_session_is_taken_back_from_its_page_and_undone(pages: Pages) -> None:
-    made = a_session(pages.caller)
+    made = pages.opened().id
+    remembered(pages.caller, REDIS, session_id=made)
+    remembered(pages.caller, CARTS)
 
     session = pages.owner.get(f"{pages.shop}sessions/{made}").text
     seen = pages.owner.get(f"{pages.shop}rollback", {"session": str(made)}).text
@@ -122,18 +113,14 @@ def test_a_job_does_in_person_what_a_person_asked_for(
     assert (made.decided_by, made.decided_agent) == (pages.caller.user_id, "")
 
 
-@pytest.mark.parametrize(("offset", "is_taken"), [("+00:00", True), ("-01:00", False)])
-def test_an_offset_of_a_time_counts(pages: Pages, offset: str, is_taken: bool) -> None:
+def test_an_offset_of_a_time_counts_and_a_preview_of_no_id_and_no_moment_says_so(
+    pages: Pages,
+) -> None:
     remembered(pages.caller, REDIS)
     then = datetime.now(UTC).replace(tzinfo=None) - timedelta(minutes=30)
-    since = f"{then.isoformat()}{offset}"  # half an hour ago, or half an hour from now
-
-    pages.owner.post(f"{pages.shop}rollback", {"since": since})
-
-    assert kept(pages.caller) == ([] if is_taken else [REDIS])
-
-
-def test_a_preview_of_what_is_no_id_and_no_moment_says_so(pages: Pages) -> None:
+    for offset, left in (("-01:00", [REDIS]), ("+00:00", [])):  # from now, and ago
+        pages.owner.post(f"{pages.shop}rollback", {"since": f"{then.isoformat()}{offset}"})
+        assert (offset, kept(pages.caller)) == (offset, left)
     for field, says in (("session", "not a valid id"), ("since", "not a valid date and time")):
         answer = pages.owner.get(f"{pages.shop}rollback", {field: "<b>x"})
         assert (answer.status_code, says in answer.text) == (422, True)

@@ -1,6 +1,5 @@
 """Every hostile value in every argument of every MCP tool: an answer, never a failure (G8)."""
 
-import json
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -8,7 +7,7 @@ import httpx
 import pytest
 
 from memory.mcp.server import TOOLS
-from tests.edges.payloads.conftest import rows_of, tools_of
+from tests.edges.payloads.conftest import call, rows_of, tools_of
 from tests.support import payloads
 from tests.support.goals import Scale
 from tests.support.live import Place
@@ -17,6 +16,7 @@ from tests.support.statements import numbered
 
 pytestmark = pytest.mark.django_db
 
+DIFF: Final = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\n+y\n"
 GOOD: Final[dict[str, dict[str, Any]]] = {  # arguments that a tool takes
     "add_memory": {"content": numbered(number=1), "project": "shop"},
     "search": {"query": "carts"},
@@ -31,10 +31,7 @@ GOOD: Final[dict[str, dict[str, Any]]] = {  # arguments that a tool takes
     "search_history": {"query": "west gate"},
     "check_conflicts": {},
     "check_plan": {"plan": "Merge the carts.", "project": "shop"},
-    "check_diff": {
-        "diff": "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\n+y\n",
-        "project": "shop",
-    },
+    "check_diff": {"diff": DIFF, "project": "shop"},
     "push_note": {"path": "a.md", "text": "Noted.", "project": "shop"},
     "extract_from_conversation": {"turns": [{"role": "user", "text": "Noted."}]},
 }
@@ -65,9 +62,7 @@ def test_a_hostile_argument_never_breaks_a_tool(
 
 def _kept(http: httpx.Client) -> str:
     """Store a memory to be named by its id."""
-    call = {"name": "add_memory", "arguments": {"content": numbered(number=2), "project": "shop"}}
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
-    answer = http.post("/mcp", json=message).json()
+    answer = call(http, "add_memory", {"content": numbered(number=2), "project": "shop"}).json()
     return str(answer["result"]["structuredContent"]["memory"]["id"])
 
 
@@ -80,10 +75,8 @@ def _combinations() -> Iterator[tuple[str, str, Value]]:
 def _fault(http: httpx.Client, place: Place, tool: str, field: str, value: Value) -> str | None:
     """Call a tool; return what is wrong about the answer."""
     given = payloads.body_with(example=GOOD[tool], field=field, value=value)
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
-    body = json.dumps({**message, "params": {"name": tool, "arguments": payloads.MARK}}).encode()
     before = rows_of(place)
-    answer = http.post("/mcp", content=body.replace(json.dumps(payloads.MARK).encode(), given))
+    answer = call(http, tool, given)
     wrong = _wrong(answer, field, value)
     is_refused = wrong is None and _is_refused(answer)
     if is_refused and rows_of(place) != before:

@@ -6,16 +6,16 @@ form may leave out stand here.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 import pytest
-from django.db import transaction
 from django.test import Client
 
 from tests.edges.audit.surfaces import PAGES, Write, at
 from tests.edges.audit.world import World
-from tests.edges.payloads.conftest import rows_of
+from tests.edges.payloads.conftest import fault_of, rows_of
 from tests.support import payloads
 from tests.support.goals import Scale
 
@@ -105,20 +105,13 @@ def _encoded(name: str, text: str) -> str:
 
 
 def _fault(acme: World, sent: Sent, before: dict[str, int]) -> str | None:
-    """Send it and take back what it wrote; return what is wrong about the answer."""
-    undo = transaction.savepoint()
     path = sent.write.path.format(**acme.names)
     browser = acme.browsers.get(sent.write.by) or Client(raise_request_exception=False)
-    answer = browser.generic("POST", path, sent.body, sent.kind)
-    wrong = _wrong(acme, answer, before)
-    is_refused = wrong is None and answer.status_code >= 400
-    (transaction.savepoint_commit if is_refused else transaction.savepoint_rollback)(undo)
-    return wrong and f"{wrong}: {answer.status_code} {answer.content[:200]!r}"
+    send = partial(browser.generic, "POST", path, sent.body, sent.kind)
 
+    def look(answer: Any) -> str | None:
+        if answer.status_code >= 500:
+            return "broke"
+        return "half stored" if answer.status_code >= 400 and rows_of(acme) != before else None
 
-def _wrong(acme: World, answer: Any, before: dict[str, int]) -> str | None:
-    if answer.status_code >= 500:
-        return "broke"
-    if answer.status_code < 400:
-        return None
-    return None if rows_of(acme) == before else "half stored"
+    return fault_of(send, look)

@@ -7,10 +7,10 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, Final, get_args, get_origin
 
 import pytest
-from django.db import transaction
 from pydantic import BaseModel
 
 from accounts import tenancy
@@ -19,6 +19,7 @@ from config.urls import ENDPOINTS
 from tests.edges.audit import surfaces
 from tests.edges.audit.surfaces import Write, rest
 from tests.edges.audit.world import World
+from tests.edges.payloads.conftest import fault_of
 from tests.support import payloads, stored
 from tests.support.goals import Scale
 from tests.support.payloads import Value
@@ -82,22 +83,14 @@ def _fields(body: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _fault(acme: World, sent: Sent, before: dict[str, int]) -> str | None:
-    """Send it and take back what it wrote; return what is wrong about the answer.
-
-    What a refusal leaves stays, such as when the token was last used: no call notes it again.
-    """
-    undo = transaction.savepoint()
     path = sent.write.path.format(**acme.names)
     example = {
         name: given.format(**acme.names) if isinstance(given, str) else given
         for name, given in sent.write.send.items()
     }
     body = payloads.body_with(example=example, field=sent.field, value=_shaped(sent))
-    answer = acme.apis["writer"].call(sent.endpoint.method, path, body, If_Match="*")
-    wrong = _wrong(sent, answer, before)
-    is_refused = wrong is None and answer.status_code >= 400
-    (transaction.savepoint_commit if is_refused else transaction.savepoint_rollback)(undo)
-    return wrong and f"{wrong}: {answer.status_code} {answer.content[:300]!r}"
+    send = partial(acme.apis["writer"].call, sent.endpoint.method, path, body, If_Match="*")
+    return fault_of(send, lambda answer: _wrong(sent, answer, before))
 
 
 def _shaped(sent: Sent) -> Value:

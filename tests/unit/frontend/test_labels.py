@@ -9,6 +9,8 @@ from config.celery import BEAT
 from frontend import labels
 from frontend.presenters import project_settings
 from frontend.templatetags.cairn import link_name
+from graph.code.languages import Language
+from graph.index.queries import State
 from memory.intake.queries import OUTCOMES
 from memory.review.actions.corrections import KINDS
 from memory.review.queries.overview import health
@@ -31,9 +33,11 @@ def test_tables_name_every_value() -> None:
         (labels.ROLES, Role), (labels.TOKEN_SCOPES, TokenScope), (labels.CORRECTIONS, KINDS),
         (labels.JOBS, NAMES), (labels.JOB_STATES, STATES), (labels.SCHEDULED, BEAT),
         (labels.ROLLBACK_FATES, RollbackFate), (labels.ROLLBACK_WHYS, LeftReason),
+        (labels.LANGUAGES, Language),
     ):  # fmt: skip
         assert set(table) == set(values)
     assert set(labels.INTERFACES) >= set(SourceInterface)
+    assert set(labels.INDEX_STATES) >= set(State)
     assert {outcome for outcome, *_words in project_settings.OUTCOMES} == set(OUTCOMES)
 
 

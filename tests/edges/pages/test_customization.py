@@ -1,33 +1,25 @@
-"""The settings pages of methodologies: what there is, what one maps, passes on and adds."""
-
-from datetime import datetime
+"""The settings pages of methodologies and styles: what there is, what one does, define, remove."""
 
 import pytest
-from django.test import Client
 
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.customization.queries import MethodologyView, list_methodologies
+from memory.customization.queries import MethodologyView, list_methodologies, list_styles
+from memory.customization.style import Style
 from memory.records.queries.views import MemoryView
-from memory.sessions.actions.lifecycle import NewSession, open_session
+from tests.edges.pages.conftest import remembered
 from tests.edges.pages.session_pages import Pages
-from tests.support.memories import CARTS, REDIS, stored
+from tests.support.memories import CARTS, REDIS
 
 ADDRESS = "/o/acme/settings/methodologies"
 TAKEN_OUT = "It has been replaced in the form by [redacted: …]."
 SCRUM = {
-    "name": "scrum",
-    "phase": ["ready", "doing", ""],
-    "is": ["define", "implement", "define"],
-    "from": ["ready", ""],
-    "to": ["doing", ""],
-    "passes": ["user-story, gotcha", ""],
-    "type": ["user-story", ""],
-    "base": ["requirement", "fact"],
-    "says": ["What a user needs, and why.", ""],
+    "name": "scrum", "verb": "save", "phase": ["ready", "doing", ""],
+    "is": ["define", "implement", "define"], "from": ["ready", ""], "to": ["doing", ""],
+    "passes": ["user-story, gotcha", ""], "type": ["user-story", ""],
+    "base": ["requirement", "fact"], "says": ["What a user needs, and why.", ""],
     "on_complete": ["record_outcome"],
-    "verb": "save",
-}
+}  # fmt: skip
 
 
 def _own(caller: Caller) -> list[MethodologyView]:
@@ -35,7 +27,7 @@ def _own(caller: Caller) -> list[MethodologyView]:
         return [one for one in list_methodologies(caller=caller) if one.is_own]
 
 
-def test_one_is_defined_changed_and_removed(pages: Pages) -> None:
+def test_a_methodology_is_defined_changed_and_removed(pages: Pages) -> None:
     made = pages.owner.post(ADDRESS, SCRUM)
     (first,) = _own(pages.caller)
     one = f"{ADDRESS}/scrum"
@@ -70,54 +62,37 @@ def test_what_is_refused_comes_back_as_it_was_sent_but_for_secrets(pages: Pages)
     assert 'value="A choice."' in body
     assert 'value="record_outcome" checked' in body
     body = redacted.text
-    assert (redacted.status_code, "correct-horse" in body, "[redacted" in body) == (
-        422,
-        False,
-        True,
-    )
+    assert redacted.status_code == 422
+    assert ("correct-horse" in body, "[redacted" in body) == (False, True)
     assert TAKEN_OUT in body
     assert _own(pages.caller) == []
 
 
-def test_more_lines_keep_what_is_written(pages: Pages) -> None:
+def test_more_lines_keep_what_is_written_and_one_of_ours_begins_one_of_their_own(
+    pages: Pages,
+) -> None:
     few = pages.owner.get(ADDRESS).text
 
     more = pages.owner.post(ADDRESS, {**SCRUM, "verb": "more"}).text
+    shipped, begun = (pages.text(f"{ADDRESS}{one}") for one in ("/native", "?from=native"))
 
     assert more.count('name="phase"') > few.count('name="phase"')
     assert 'value="user-story"' in more
     assert _own(pages.caller) == []
-
-
-def test_one_of_ours_begins_one_of_the_organizations_own(owner_pages: Client) -> None:
-    shipped = owner_pages.get(f"{ADDRESS}/native").text
-    begun = owner_pages.get(f"{ADDRESS}?from=native").text
-
     assert "?from=native#new" in shipped
     assert 'name="verb"' not in shipped
     assert 'value="qa_review"' in begun
-    assert owner_pages.get(f"{ADDRESS}/nothing").status_code == 404
-
-
-def _worked(caller: Caller, now: datetime) -> None:
-    """Open a session of it for the project and one for oneself, each with a memory."""
-    with entered(caller):
-        for scope in ("project", "personal"):
-            is_shared = scope == "project"
-            new = NewSession(project="shop", methodology="scrum", shared=is_shared)
-            open_session(caller=caller, new=new, now=now)
-            content = f"{REDIS} Said for the {scope}."
-            stored(caller, now, content, project="shop", scope=scope, type="user-story")
+    assert pages.owner.get(f"{ADDRESS}/nothing").status_code == 404
 
 
 @pytest.mark.usefixtures("memory")
-def test_sessions_and_memories_are_counted_that_one_may_see(
-    owner_pages: Client, viewer_pages: Client, caller: Caller, now: datetime
-) -> None:
-    owner_pages.post(ADDRESS, SCRUM)
-    _worked(caller, now)
+def test_sessions_and_memories_are_counted_that_one_may_see(pages: Pages) -> None:
+    pages.owner.post(ADDRESS, SCRUM)
+    for scope in ("project", "personal"):
+        pages.opened(methodology="scrum", shared=scope == "project")
+        remembered(pages.caller, f"{REDIS} For the {scope}.", scope=scope, type="user-story")
 
-    mine, theirs = (pages.get(f"{ADDRESS}/scrum").text for pages in (owner_pages, viewer_pages))
+    mine, theirs = (one.get(f"{ADDRESS}/scrum").text for one in (pages.owner, pages.viewer))
 
     assert ('<dd class="num">2<' in mine, '<td class="num">2 memories<' in mine) == (True, True)
     assert ('<dd class="num">1<' in theirs, '<td class="num">1 memory<' in theirs) == (True, True)
@@ -136,3 +111,44 @@ def test_memories_are_taught_and_shown_by_its_types(pages: Pages, memory: Memory
     assert '<option value="user-story">user-story</option>' in offered
     assert (listed.count(chip), searched.count(chip)) == (1, 1)
     assert memory.citation not in listed
+
+
+STYLES = "/o/acme/settings/styles"
+CODING = {
+    "name": "coding", "scope": "organization", "text": "Short sentences, code first.",
+    "topics": "coding, Code Review,", "interface": ["cursor", "codex"],
+}  # fmt: skip
+
+
+def _styles(caller: Caller) -> tuple[Style, ...]:
+    with entered(caller):
+        return list_styles(caller=caller)
+
+
+def test_a_style_is_defined_changed_and_removed(pages: Pages) -> None:
+    made = pages.owner.post(STYLES, CODING)
+    (first,) = _styles(pages.caller)
+    one = f"{STYLES}/{first.id}"
+
+    pages.owner.post(one, {"verb": "save", "text": "Plain words.", "is_default": "on"})
+    (second,) = _styles(pages.caller)
+    shown = pages.owner.get(one).text
+    pages.owner.post(one, {"verb": "remove"})
+
+    assert made.status_code == 302
+    assert (first.topics, first.interfaces) == (("coding", "Code Review"), ("cursor", "codex"))
+    assert (second.name, second.text, second.is_default) == ("coding", "Plain words.", True)
+    assert (second.topics, second.interfaces) == ((), ())
+    assert "Plain words." in shown
+    assert _styles(pages.caller) == ()
+
+
+def test_the_page_says_which_one_fits_and_why(pages: Pages) -> None:
+    pages.owner.post(STYLES, {**CODING, "interface": []})
+
+    fits = pages.owner.get(f"{STYLES}?topic=a+code+review&interface=cursor").text
+    none = pages.owner.get(f"{STYLES}?topic=the+garden&interface=cursor").text
+
+    assert "fits by topic" in fits
+    assert "<q>Code Review</q>" in fits
+    assert "No style fits, and you have no default style." in none
