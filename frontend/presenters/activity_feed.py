@@ -26,31 +26,7 @@ from teams.queries import ChangeView, changes_since
 
 MESSAGES: Final = 50  # a read
 CURSOR_DIGITS: Final = 18  # of the largest id that is read
-VERBS: Final[Mapping[str, labels.Name]] = {
-    "memory.created": _("taught"),
-    "memory.changed": _("changed"),
-    "memory.confirmed": _("confirmed"),
-    "memory.corrected": _("corrected"),
-    "memory.pinned": _("pinned or unpinned"),
-    "memory.archived": _("archived"),
-    "memory.superseded": _("replaced"),
-    "memory.contradicted": _("contradicted"),
-    "memory.conflict_settled": _("settled a conflict about"),
-    "memory.conflict_reopened": _("opened a conflict again about"),
-    "memory.restored": _("restored"),
-    "memory.demoted": _("set aside, because sessions did better without it,"),
-    "memory.merged": _("merged"),
-    "project.created": _("created the project"),
-    "project.changed": _("changed the project"),
-    "project.opened": _("opened the project to everyone"),
-    "project.closed": _("closed the project"),
-    "project.member_added": _("added someone to the project"),
-    "project.member_removed": _("removed someone from the project"),
-    "index.progress": _("indexed code of"),
-    "team.member_added": _("added someone to the team"),
-    "team.member_removed": _("removed someone from the team"),
-    "agent.seen": _("is at work"),
-}
+VERBS: Final = labels.names("verbs")
 LINE: Final = (
     '<div class="row{new}" id="change-{id}">{at}<span><span class="who">{who}</span> {verb}{chip}'
     '{person}</span><span class="chip">{tool}</span></div>'

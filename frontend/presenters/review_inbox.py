@@ -30,16 +30,7 @@ PAGE_SIZE: Final = 50  # rows at first, and more at a time
 ROWS_MOST: Final = 500  # what lies behind is reached by deciding
 SESSIONS: Final = 6  # of which something waits, beside the list
 BATCHES: Final = 12  # imports beside the list
-CAUSES: Final[Mapping[str, Name]] = {
-    "equal": _("Both have the same authority."),
-    "outranked": _("The newer one comes from an agent, the older one from somebody above it."),
-    "protected": _("The older one is protected, so no agent replaces it."),
-    "elsewhere": _("One of them is yours alone, others see the other one."),
-    "older": _("The newer one describes an earlier time."),
-    "unreviewed": _("The newer one still needs review."),
-    "judged": _("A model says that it replaces the older one, and no word of it does."),
-    "share": _("The call that brought it had replaced its share already."),
-}
+CAUSES: Final = labels.names("causes")
 OPTIONS: Final[Mapping[ConflictVerdict, tuple[Name, str]]] = {  # what is offered, and its key
     ConflictVerdict.KEEP_OLDER: (_("Keep the older one"), "1"),
     ConflictVerdict.KEEP_NEWER: (_("Keep the newer one"), "2"),

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.errors import CairnError, TooLarge, wrong_field
 from accounts.messages import message
+from frontend import labels
 from frontend.labels import MISSING, Name, name_of
 from frontend.presenters import html
 from frontend.views import base
@@ -88,14 +89,7 @@ REASONS: Final[Mapping[FindingReason, tuple[Name, Name]]] = {  # what is so, and
     ),
     FindingReason.RELEVANT: (_("Related to this."), _("Keep it in mind while you work.")),
 }
-LEFT_OUT: Final[Mapping[str, Name]] = {  # what was not looked at, or done without
-    **MISSING,
-    "paused": _("the project is paused"),
-    "steps_left_out": _("not all steps were looked at"),
-    "not_all_parts": _("not all changed places were looked at"),
-    "not_all_searched": _("not everything was searched for"),
-    "not_all_files": _("not all files were looked up"),
-}
+LEFT_OUT: Final[Mapping[str, Name]] = {**MISSING, **labels.names("left_out")}
 
 
 @base.member

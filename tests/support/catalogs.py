@@ -1,15 +1,17 @@
 """Every text of the sources that a page may show, and what is wrong with its translations.
 
-Templates and `gettext` calls are read by Babel. Of refusals, whatever is called `detail` or `hint`,
-the titles of errors, and what `message` is given may stand on a page: each is a constant, or
-`message` of one with its values. A text put together where it is raised has no place in a catalog.
-What only programs are told, by REST, MCP and the command lines, stays English and is not read.
+Templates and `gettext` calls are read by Babel, names from their tables. Of refusals, whatever is
+called `detail` or `hint`, the titles of errors, and what `message` is given may stand on a page:
+each is a constant, or `message` of one with its values. A text put together where it is raised has
+no place in a catalog. What only programs are told, by REST, MCP and the command lines, stays
+English and is not read.
 Run as `python -m tests.support.catalogs`.
 """
 
 import ast
 import re
 import sys
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -211,6 +213,12 @@ def _of_file(path: Path) -> Iterator[Text]:
     elif path.suffix in {".html", ".txt"} and "templates" in path.parts:
         lines = templatize(path.read_text(encoding="utf-8"), origin=str(path)).splitlines()
         source = "\n".join(line.lstrip() for line in lines)
+    elif path.suffix == ".toml" and place.parts[0] == "frontend":
+        for table in tomllib.loads(path.read_text(encoding="utf-8")).values():
+            for names in table.values():
+                words = [names] if isinstance(names, str) else names
+                yield from (Text(singular=word, place=str(place)) for word in words)
+        return
     else:
         return
     options: Mapping[str, str] = {"encoding": "utf-8"}
