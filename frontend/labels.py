@@ -26,6 +26,11 @@ def names(table: str) -> Mapping[str, Name]:
     return {value: _(text) for value, text in _TABLES[table].items()}
 
 
+def pairs(table: str) -> Mapping[str, tuple[Name, Name]]:
+    """Return the names of a table that has two for each value, such as one and its meaning."""
+    return {value: (_(first), _(second)) for value, (first, second) in _TABLES[table].items()}
+
+
 TYPES: Final = names("types")
 SCOPES: Final = names("scopes")
 SOURCES: Final = names("sources")
@@ -52,9 +57,7 @@ TOKEN_STATES: Final = names("token_states")
 JOBS: Final = names("jobs")
 JOB_STATES: Final = names("job_states")
 SCHEDULED: Final = names("scheduled")
-LINKS: Final[Mapping[str, tuple[Name, Name]]] = {
-    kind: (_(source), _(target)) for kind, (source, target) in _TABLES["links"].items()
-}
+LINKS: Final = pairs("links")
 HEALTH_PARTS: Final = names("health_parts")
 CORRECTIONS: Final = names("corrections")
 

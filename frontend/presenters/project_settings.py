@@ -3,13 +3,13 @@
 How the gates decided of late is shown with the activity.
 """
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
 from django.utils.translation import gettext_lazy as _
 
 from accounts.caller import Caller
+from frontend import labels
 from frontend.labels import Name
 from memory.intake import queries as intake_queries
 from memory.intake.integrate import Thresholds
@@ -64,61 +64,10 @@ OUTCOMES: Final[tuple[tuple[str, str, Name, Name], ...]] = (  # with the gate, a
     ),
     ("refused", "input", _("Refused: malformed"), _("A field had an invalid value.")),
 )
-GATE_FIELDS: Final[Mapping[str, tuple[Name, Name]]] = {
-    "minimum_length": (
-        _("Minimum characters"),
-        _("What is shorter is refused: it makes no sense in another session."),
-    ),
-    "maximum_length": (_("Maximum characters"), _("What is longer is a document, not a memory.")),
-    "near_duplicate_cosine": (
-        _("Nearness of a duplicate"),
-        _("Above it a memory confirms the one that says the same. 1: never."),
-    ),
-    "near_duplicate_window": (
-        _("Newest entries compared"),
-        _("Besides the five nearest memories."),
-    ),
-    "conflict_cosine": (
-        _("Nearness of a conflict"),
-        _("From it on memories about the same thing are compared. Higher finds fewer."),
-    ),
-    "novelty_cosine": (
-        _("Similarity of repetitions"),
-        _("Observations more similar than this are not stored."),
-    ),
-}
+GATE_FIELDS: Final = labels.pairs("gate_fields")
 
 
-HOOKS: Final[Mapping[Hook, tuple[Name, Name]]] = {
-    Hook.BRIEF: (
-        _("A brief at the first prompt"),
-        _("What is known about the task, once a session."),
-    ),
-    Hook.PREFETCH: (
-        _("Files and unfinished work at the beginning"),
-        _("Which files such sessions read, and where the last one stopped."),
-    ),
-    Hook.WARNINGS: (
-        _("Warnings at a file"),
-        _("Traps, errors and dead ends of a file that was just read or edited."),
-    ),
-    Hook.STEP: (
-        _("Anything between steps"),
-        _("From the fifth step on. Off, the two below are off as well."),
-    ),
-    Hook.STEP_RECORDED: (
-        _("Between steps, about what was just recorded"),
-        _("What is known of an entry that the agent itself put down. Usually off."),
-    ),
-    Hook.STEP_SEARCHED: (
-        _("Between steps, about what is searched"),
-        _("What answers the agent's last three searches. Usually off."),
-    ),
-    Hook.PLANNER: (
-        _("Advice for a plan"),
-        _("What a plan should know, how long it will take, and a checklist."),
-    ),
-}
+HOOKS: Final = labels.pairs("hooks")
 
 
 def gate_outcomes(
@@ -157,4 +106,4 @@ def gates(*, project: ProjectView) -> tuple[dict[str, object], ...]:
 def hooks(*, caller: Caller, project: str) -> tuple[tuple[str, Name, Name, bool], ...]:
     """Return the hooks of a project: field, name, meaning, whether it is on. Raises NotFound."""
     found = hooks_of(caller=caller, ref=project)
-    return tuple((hook.value, *HOOKS[hook], found[hook]) for hook in HOOKS)
+    return tuple((hook, *words, found[Hook(hook)]) for hook, words in HOOKS.items())

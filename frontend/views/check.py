@@ -20,7 +20,7 @@ from frontend.presenters import html
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.checks import actions, work
-from memory.checks.check_findings import FindingReason, Level, Verdict
+from memory.checks.check_findings import Level, Verdict
 
 LARGEST_FILE: Final = 4 * actions.DIFF_MOST  # bytes; what is larger is longer than any diff may be
 LONGEST_QUOTE: Final = 240  # characters of a step
@@ -54,41 +54,7 @@ LEVELS: Final[Mapping[Level, tuple[Name, str]]] = {  # with the color of a chip
     Level.CAUTION: (_("Caution"), "amber"),
     Level.NOTE: (_("Good to know"), ""),
 }
-REASONS: Final[Mapping[FindingReason, tuple[Name, Name]]] = {  # what is so, and what to do about it
-    FindingReason.TRIED: (
-        _("This was tried and did not work."),
-        _("Read why it failed. If it is different this time, write down what is different."),
-    ),
-    FindingReason.TRIED_IN_PART: (
-        _("Something like it was tried and did not work."),
-        _("Compare the two: go on if only the words are alike."),
-    ),
-    FindingReason.DECIDED_AGAINST: (
-        _("This was decided against."),
-        _("Keep to the decision, or have it changed before you begin."),
-    ),
-    FindingReason.TAKES_AWAY: (
-        _("It removes what was decided."),
-        _("See that what it was decided for still holds, or have the decision changed first."),
-    ),
-    FindingReason.OTHER_VALUE: (
-        _("It uses a different number than a memory."),
-        _("Find out which one is right: change the plan, or correct the memory."),
-    ),
-    FindingReason.LEFT_BEHIND: (
-        _("It changes a file but not the files that change with it."),
-        _("Change the missing files too, or make sure that they need no change."),
-    ),
-    FindingReason.USUALLY_TOGETHER: (
-        _("These files are usually changed together."),
-        _("Look whether the other one needs a change as well."),
-    ),
-    FindingReason.OF_THE_FILE: (
-        _("About a file that you change."),
-        _("Keep it in mind while you change the file."),
-    ),
-    FindingReason.RELEVANT: (_("Related to this."), _("Keep it in mind while you work.")),
-}
+REASONS: Final = labels.pairs("reasons")
 LEFT_OUT: Final[Mapping[str, Name]] = {**MISSING, **labels.names("left_out")}
 
 
