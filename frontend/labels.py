@@ -27,7 +27,7 @@ def names(table: str) -> Mapping[str, Name]:
 
 
 def pairs(table: str) -> Mapping[str, tuple[Name, Name]]:
-    """Return the names of a table that has two for each value, such as one and its meaning."""
+    """Return the names of a table that has two for each value, such as a meaning."""
     return {value: (_(first), _(second)) for value, (first, second) in _TABLES[table].items()}
 
 
