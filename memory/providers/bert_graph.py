@@ -8,6 +8,7 @@ product is quantized once instead of three times; 1/√d is folded into the quer
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -17,58 +18,9 @@ from onnx import numpy_helper, parser
 
 ATTENTION_HEADS: Final = 12  # the model's configuration
 MASKED: Final = -1e4  # added to the logits of padding: its softmax underflows to 0
-# opset 20 is the first with Gelu, and IR version 9 belongs to it; 1e-12 is the configuration's
-HEAD: Final = """<ir_version: 9, opset_import: ["" : 20]>
-sentence_encoder (int64[batch, length] input_ids, int64[batch, length] attention_mask)
-    => (float[batch, {width}] embedding) {{
-  words = Gather (word_table, input_ids)
-  size = Shape <start = 1, end = 2> (input_ids)
-  places = Slice (position_table, zero, size, zero)
-  placed = Add (words, places)
-  hidden_0 = LayerNormalization <axis = -1, epsilon = 1e-12> (placed, scale_0, offset_0)
-  mask = Cast <to = 1> (attention_mask)
-  wide_mask = Unsqueeze (mask, middle)
-  inverted = Sub (one, wide_mask)
-  bias = Mul (inverted, masked)
-"""
-LAYER: Final = """
-  joined_{n} = MatMul (hidden_{n}, qkv_{n})
-  qkv_sum_{n} = Add (joined_{n}, qkv_bias_{n})
-  query_{n}, key_{n}, value_{n} = Split <axis = -1, num_outputs = 3> (qkv_sum_{n})
-  query_heads_{n} = Reshape (query_{n}, heads)
-  key_heads_{n} = Reshape (key_{n}, heads)
-  value_heads_{n} = Reshape (value_{n}, heads)
-  q_{n} = Transpose <perm = [0, 2, 1, 3]> (query_heads_{n})
-  k_{n} = Transpose <perm = [0, 2, 3, 1]> (key_heads_{n})
-  v_{n} = Transpose <perm = [0, 2, 1, 3]> (value_heads_{n})
-  logits_{n} = MatMul (q_{n}, k_{n})
-  biased_{n} = Add (logits_{n}, bias)
-  odds_{n} = Softmax <axis = -1> (biased_{n})
-  mixed_{n} = MatMul (odds_{n}, v_{n})
-  turned_{n} = Transpose <perm = [0, 2, 1, 3]> (mixed_{n})
-  attended_{n} = Reshape (turned_{n}, whole)
-  projected_{n} = MatMul (attended_{n}, out_{n})
-  out_sum_{n} = Add (projected_{n}, out_bias_{n})
-  residual_{n} = Add (out_sum_{n}, hidden_{n})
-  between_{n} = LayerNormalization <axis = -1, epsilon = 1e-12>
-      (residual_{n}, mid_scale_{n}, mid_offset_{n})
-  widened_{n} = MatMul (between_{n}, up_{n})
-  up_sum_{n} = Add (widened_{n}, up_bias_{n})
-  bent_{n} = Gelu (up_sum_{n})
-  narrowed_{n} = MatMul (bent_{n}, down_{n})
-  down_sum_{n} = Add (narrowed_{n}, down_bias_{n})
-  summed_{n} = Add (down_sum_{n}, between_{n})
-  hidden_{next} = LayerNormalization <axis = -1, epsilon = 1e-12>
-      (summed_{n}, scale_{next}, offset_{next})
-"""
-TAIL: Final = """
-  column_mask = Unsqueeze (mask, last)
-  kept = Mul (hidden_{layers}, column_mask)
-  total = ReduceSum <keepdims = 0> (kept, second)
-  norm = ReduceL2 <keepdims = 1> (total, last)
-  embedding = Div (total, norm)
-}}
-"""
+# Parts of the graph in the text form of ONNX. Opset 20 is the first with Gelu, and IR version 9
+# belongs to it; 1e-12 is the configuration's.
+_PARTS: Final = Path(__file__).with_name("bert")
 
 Weights = Mapping[str, npt.NDArray[Any]]
 
@@ -80,9 +32,12 @@ def build(*, weights: Weights) -> onnx.ModelProto:
     """
     layers = 1 + max(int(name.split(".")[2]) for name in weights if name.startswith("encoder."))
     width = weights["embeddings.LayerNorm.weight"].shape[0]
-    text = HEAD.format(width=width)
-    text += "".join(LAYER.format(n=number, next=number + 1) for number in range(layers))
-    model = parser.parse_model(text + TAIL.format(layers=layers))
+    head, layer, tail = (
+        (_PARTS / f"{name}.txt").read_text(encoding="utf-8") for name in ("head", "layer", "tail")
+    )
+    text = head.format(width=width)
+    text += "".join(layer.format(n=number, next=number + 1) for number in range(layers))
+    model = parser.parse_model(text + tail.format(layers=layers))
     for number, node in enumerate(model.graph.node):
         node.name = f"{node.op_type.lower()}_{number}"
     for name, array in _constants(weights, layers, width).items():
