@@ -5,7 +5,6 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from django.test import Client
 
 from accounts import jobs, tasks, tenancy
 from accounts.authentication import entered
@@ -78,39 +77,25 @@ def fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "progress", end)
 
 
-def by_job(pages: Client, shop: str, person: Caller) -> str:
-    """Take back what somebody wrote by a job, and do it; return what the page says then."""
-    answer = pages.post(f"{shop}rollback", {"person": str(person.user_id)})
-    tasks.run(held=work.taken(UUID(answer["Location"].partition("job=")[2])))
-    return pages.get(answer["Location"]).text
-
-
 @pytest.mark.usefixtures("fails")
-def test_what_a_failed_job_took_back_is_undone(pages: Pages, member_caller: Caller) -> None:
+def test_a_job_takes_back_in_person_and_what_a_failed_one_took_back_is_undone(
+    pages: Pages, member_caller: Caller
+) -> None:
     for text in (REDIS, CARTS):
         remembered(member_caller, text)
 
-    told = by_job(pages.owner, pages.shop, member_caller)
+    asked = pages.owner.post(f"{pages.shop}rollback", {"person": str(member_caller.user_id)})
+    tasks.run(held=work.taken(UUID(asked["Location"].partition("job=")[2])))
+    told = pages.text(asked["Location"])
+    with entered(pages.caller), tenancy.unit():
+        made = list(ReviewVerdict.objects.values_list("decided_by", "decided_agent"))
     undo_at = told.split('id="rollback-job"')[1].split('action="')[1].split('"')[0]
     left = kept(pages.caller)
     pages.owner.post(undo_at)
 
     assert "The disk is full." in told
-    assert left == []
+    assert (made, left) == ([(pages.caller.user_id, "")] * 2, [])
     assert kept(pages.caller) == sorted([CARTS, REDIS])
-
-
-def test_a_job_does_in_person_what_a_person_asked_for(
-    pages: Pages, member_caller: Caller, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rollback, "MOST_AT_ONCE", 0)
-    memory = remembered(member_caller, REDIS)
-
-    by_job(pages.owner, pages.shop, member_caller)
-
-    with entered(pages.caller), tenancy.unit():
-        made = ReviewVerdict.objects.get(memory=memory.id)
-    assert (made.decided_by, made.decided_agent) == (pages.caller.user_id, "")
 
 
 def test_an_offset_of_a_time_counts_and_a_preview_of_no_id_and_no_moment_says_so(

@@ -371,21 +371,6 @@ def test_a_signal_is_told_with_its_session_events_and_lines(
     assert (BRANCH in page, HIDDEN in page) == (False, True)
 
 
-def test_the_inbox_tells_the_same_and_nothing_of_a_hidden_session(
-    pages: Pages, memory: MemoryView
-) -> None:
-    change(pages, memory, needs_review=True)
-    run = learned(pages, memory, shared=False, sign="error_retry-1234")
-    address = f"{pages.shop}inbox?peek={memory.id}"
-
-    own, others = pages.text(address), pages.text(address, pages.viewer)
-
-    assert f'href="{run.address}?event=13#steps">event 13</a>' in own
-    assert "An error and its fix" in own
-    assert HIDDEN in others
-    assert str(run.id) not in others
-
-
 def test_a_turn_is_told_with_its_line_and_a_source_of_somebody_s_own_words_as_it_is(
     pages: Pages, memory: MemoryView
 ) -> None:
@@ -402,17 +387,21 @@ def test_a_turn_is_told_with_its_line_and_a_source_of_somebody_s_own_words_as_it
         assert f"<dt>Source</dt><dd><code>{source}</code></dd>" in page_of(pages, memory)
 
 
-def test_nothing_is_told_of_a_session_that_one_may_not_see(
+def test_page_and_inbox_tell_nothing_of_a_session_that_one_may_not_see(
     pages: Pages, memory: MemoryView
 ) -> None:
-    for sign in ("error_retry-1234", "turn-4"):
+    change(pages, memory, needs_review=True)
+    inbox = f"{pages.shop}inbox?peek={memory.id}"
+    for sign in ("turn-4", "error_retry-1234"):
         run = learned(pages, memory, shared=False, sign=sign)
 
-        page = page_of(pages, memory, pages.viewer)
-
-        assert HIDDEN in page
-        told = (str(run.id), BRANCH, "An error and its fix", "event 13", "turn 4", ":118")
-        assert [one for one in told if one in page] == []
+        for page in (page_of(pages, memory, pages.viewer), pages.text(inbox, pages.viewer)):
+            assert HIDDEN in page
+            told = (str(run.id), BRANCH, "An error and its fix", "event 13", "turn 4", ":118")
+            assert [one for one in told if one in page] == []
+    own = pages.text(inbox)
+    for text in (f'href="{run.address}?event=13#steps">event 13</a>', "An error and its fix"):
+        assert text in own
 
 
 def test_a_dead_end_that_was_entered_again_is_named_by_the_session_and_counted_by_the_memory(

@@ -63,7 +63,9 @@ def test_a_secret_is_replaced_in_the_form_and_the_rest_can_be_stored(pages: Page
     assert _count(pages.caller) == 1
 
 
-def test_look_says_the_type_and_what_is_named(pages: Pages, memory: MemoryView) -> None:
+def test_look_says_the_type_and_what_is_named_and_what_is_known_is_confirmed_instead(
+    pages: Pages, memory: MemoryView
+) -> None:
     named = "Make sure that AuthService reads middleware/auth.ts before each call."
 
     page, redacted, _known = (
@@ -78,9 +80,6 @@ def test_look_says_the_type_and_what_is_named(pages: Pages, memory: MemoryView) 
     assert KEY not in redacted
     assert "will not be stored" not in redacted
     assert "0 times" in pages.owner.get(f"/o/acme/p/shop/memories/{memory.id}").text
-
-
-def test_what_is_known_is_confirmed_instead(pages: Pages, memory: MemoryView) -> None:
     said = "Token refresh fails silently when Redis is not reachable."
     look = pages.owner.post(f"{TEACH}/look", {"content": said, "type": "gotcha"}, **HTMX).text
 
