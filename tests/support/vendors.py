@@ -44,19 +44,17 @@ def reranking_vendor() -> Iterator[Vendor]:
 @contextmanager
 def installed_vendor() -> Iterator[Vendor]:
     """Use its long vectors until the block ends."""
-    with _vendor() as running:
-        registry.configure(
-            settings=ProviderSettings(
-                embedder="openai/long", openai_base_url=f"{running.url}/v1", limits=ONCE
-            )
-        )
+    with (
+        running_vendor() as running,
+        installed(embedder="openai/long", openai_base_url=f"{running.url}/v1", limits=ONCE),
+    ):
         yield running
 
 
 @contextmanager
 def chatting_vendor(*, model: str = CHAT_MODEL, limits: Limits = IMPATIENT) -> Iterator[Vendor]:
     """Ask its chat model until the block ends."""
-    with _vendor() as running:
+    with running_vendor() as running, installed():
         chat_at(url=running.url, model=model, limits=limits)
         yield running
 
@@ -77,14 +75,3 @@ def chat_at(*, url: str, model: str = CHAT_MODEL, limits: Limits = IMPATIENT) ->
 def by_its_name(*, vendor: Vendor) -> str:
     """Return the address of a vendor as one that may be on another machine."""
     return vendor.url.replace("127.0.0.1", socket.gethostname())
-
-
-@contextmanager
-def _vendor() -> Iterator[Vendor]:
-    """Run a vendor; after it the installation has the usual settings again."""
-    try:
-        with running_vendor() as running:
-            yield running
-    finally:
-        usual = ProviderSettings(embedder=settings.CAIRN_PROVIDERS["embedder"])
-        registry.configure(settings=usual)

@@ -7,10 +7,9 @@ PgBouncer in transaction pooling.
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 import psycopg
@@ -188,52 +187,27 @@ def test_answers_that_nobody_waits_for_reach_nobody_else(
     assert (told["lent_by_postgres"], told["lent_by_redis"]) == (0, 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Storm:
-    """What three processes said after reading through PgBouncer, and its address."""
-
-    url: str
-    told: list[dict[str, Any]]
-
-    def sum(self, name: str) -> int:
-        """Add up one of the figures."""
-        return sum(part[name] for part in self.told)
-
-
-@pytest.fixture(scope="module")
-def storm(
-    canaries: CanarySite, scale: Scale, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Storm]:
-    """Fifty coroutines, eight threads and two workers on two connections."""
-    home = tmp_path_factory.mktemp("pooler")
-    with in_front(home=home, of=canaries.told, size=CONNECTIONS) as told:
-        behind = replace(canaries, told=told)
-        reads = scale.of(short=600, long=11_000)
-        yield Storm(url=told["DATABASE_URL"], told=behind.at_once(reads=reads))
-
-
 @pytest.mark.pooler
 @pytest.mark.goal(name="G2")
-def test_no_read_through_the_pooler_is_wrong(
-    storm: Storm, scale: Scale, figure: Callable[[str], None]
+def test_no_read_through_the_pooler_is_wrong_and_nothing_is_left_on_its_few_connections(
+    canaries: CanarySite, scale: Scale, tmp_path: Path, figure: Callable[[str], None]
 ) -> None:
-    reads, writes, wrong = (storm.sum(name) for name in ("reads", "writes", "wrong"))
+    with in_front(home=tmp_path, of=canaries.told, size=CONNECTIONS) as told:
+        behind, url = replace(canaries, told=told), told["DATABASE_URL"]
+        parts = behind.at_once(reads=scale.of(short=600, long=11_000))
+        shared = connections(pooled=url)
+        left = left_behind(pooled=url, size=CONNECTIONS)
 
+    reads, writes, wrong = (
+        sum(part[name] for part in parts) for name in ("reads", "writes", "wrong")
+    )
     figure(f"{wrong} of {reads:,} reads wrong through PgBouncer, with {writes:,} writes")
-    assert [part["examples"] for part in storm.told] == [[], [], []]
+    assert [part["examples"] for part in parts] == [[], [], []]
     assert wrong == 0
     assert reads >= scale.of(short=500, long=10_000)
     assert writes > 0
-
-
-@pytest.mark.pooler
-def test_all_processes_shared_few_connections(storm: Storm) -> None:
-    assert 1 <= connections(pooled=storm.url) <= CONNECTIONS
-
-
-@pytest.mark.pooler
-def test_nothing_was_left_on_the_connections(storm: Storm) -> None:
-    assert left_behind(pooled=storm.url, size=CONNECTIONS) == []
+    assert 1 <= shared <= CONNECTIONS
+    assert left == []
 
 
 @pytest.mark.pooler
