@@ -75,18 +75,13 @@ def listed(caller: Caller, **given: object) -> list[object]:
     return [one.id for one in sessions.sessions(caller=caller, **wanted).items]  # type: ignore[arg-type]
 
 
-def test_a_personal_session_is_not_listed_to_an_owner(shop: Shop) -> None:
+def test_a_personal_session_is_told_to_no_owner_and_no_token_bound_elsewhere(shop: Shop) -> None:
     run = opened(shop, thread="secret-thread")
+    bound = replace(shop.agent, bound_projects=(uuid4(),))
 
     assert listed(shop.agent) == [run.id]
     assert listed(shop.owner) == []
     assert listed(shop.owner, project=shop.slug) == []
-
-
-def test_a_token_bound_elsewhere_sees_none_of_its_persons_sessions_here(shop: Shop) -> None:
-    run = opened(shop)
-    bound = replace(shop.agent, bound_projects=(uuid4(),))
-
     assert listed(bound) == []
     with pytest.raises(NotFound):
         sessions.session(caller=bound, session_id=run.id)
