@@ -20,7 +20,7 @@ from memory.documents import queries
 from memory.documents.actions import export, import_batches, note_push, uploads
 from memory.records.actions import MOST_IN_BULK, VerbDetails
 from memory.records.queries.pending import Group
-from memory.review.actions import bulk, verdict_undo
+from memory.review.actions import bulk, verdicts
 from memory.review.queries import inbox as reviews
 from memory.taxonomy import Scope
 from teams.permissions import Act
@@ -108,7 +108,7 @@ def change(request: HttpRequest, frame: Frame, import_id: UUID) -> HttpResponse:
                 raise InvalidInput(
                     detail="There is no such verdict of yours.", hint="Reload the page."
                 )
-            verdict_undo.undo_call(caller=frame.caller, review_id=review_id, now=frame.now)
+            verdicts.undo_call(caller=frame.caller, review_id=review_id, now=frame.now)
         else:
             raise base.no_verb()
     except CairnError as error:

@@ -22,7 +22,7 @@ from memory.records.actions import MOST_IN_BULK, DecidedMemory, VerbDetails
 from memory.records.queries.pending import Group
 from memory.records.queries.views import MemoryView
 from memory.review.actions import bulk as bulk_actions
-from memory.review.actions import settlements, verdict_undo, verdicts
+from memory.review.actions import settlements, verdicts
 from memory.review.queries import conflicts as conflict_queries
 from memory.review.queries.conflicts import ConflictState, ConflictVerdict, ConflictView
 from memory.review.queries.inbox import InboxPosition
@@ -238,8 +238,8 @@ def undo_settlement(request: HttpRequest, frame: Frame, conflict_id: UUID) -> Ht
 def undo_review(request: HttpRequest, frame: Frame, review_id: UUID) -> DecidedMemory:
     """Undo a verdict or all that was decided with it; return the first that waits again."""
     if "together" in request.GET:
-        return verdict_undo.undo_call(caller=frame.caller, review_id=review_id, now=frame.now)[0]
-    return verdict_undo.undo(caller=frame.caller, review_id=review_id, now=frame.now)
+        return verdicts.undo_call(caller=frame.caller, review_id=review_id, now=frame.now)[0]
+    return verdicts.undo(caller=frame.caller, review_id=review_id, now=frame.now)
 
 
 def answer_verdict(

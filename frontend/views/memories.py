@@ -32,7 +32,7 @@ from memory.intake.actions.revise import revise
 from memory.records import actions
 from memory.records.queries import memories as queries
 from memory.records.queries import views
-from memory.review.actions import corrections, verdict_undo, verdicts
+from memory.review.actions import corrections, verdicts
 from memory.review.queries import overview
 from memory.taxonomy import LinkKind, Scope
 from teams.permissions import Act
@@ -268,7 +268,7 @@ def unlink(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
 def relink(request: HttpRequest, frame: Frame, memory_id: UUID, review_id: UUID) -> HttpResponse:
     """Put the link back as it was."""
     base.memory_here(frame, memory_id)
-    verdict_undo.undo(caller=frame.caller, review_id=review_id, now=frame.now)
+    verdicts.undo(caller=frame.caller, review_id=review_id, now=frame.now)
     return _changed(request, frame, base.memory_here(frame, memory_id), say=_("Link restored."))
 
 

@@ -14,7 +14,7 @@ from memory.records.actions import DecidedMemory
 from memory.records.protection import LONGEST_REASON
 from memory.records.queries import memories
 from memory.records.queries.pending import Group, Why
-from memory.review.actions import bulk, settlements, verdict_undo, verdicts
+from memory.review.actions import bulk, settlements, verdicts
 from memory.review.queries import conflicts, inbox
 from memory.taxonomy import LinkKind, Verdict
 
@@ -363,7 +363,7 @@ def undo_review(call: Call, body: schemas.Nothing) -> Answer:
 
     All is as before; refused when one of the memories has changed since.
     """
-    return _decided(verdict_undo.undo(caller=call.caller, review_id=call.id, now=call.now))
+    return _decided(verdicts.undo(caller=call.caller, review_id=call.id, now=call.now))
 
 
 def _decided(decided: DecidedMemory) -> Answer:

@@ -63,8 +63,3 @@ def kept_reason(*, reason: str, in_person: bool) -> str:
     """Return the reason that stands once a memory was kept; a token ends a wait, no staleness."""
     ended = {GONE, REMOVED, HELD} if in_person else {HELD}
     return STANDS if reason in ended else reason
-
-
-def reworded_reason(*, reason: str) -> str:
-    """Return the reason that stands once a memory says something else."""
-    return STANDS if reason == HELD else reason

@@ -5,12 +5,11 @@ proposed. Nothing is decided by itself; a verdict of the inbox is one transactio
 how every memory it touches was (`records.actions`), so that undoing restores it exactly
 and refuses once somebody has changed one of them.
 
-    actions.verdicts        keep, reject, snooze, merge, unlink: one table of verdicts
+    actions.verdicts        keep, reject, snooze, merge, unlink, from one table; undo one or a call
     actions.bulk            the same for many memories, or for all that a session came to
     actions.corrections     a new memory takes the place of a wrong one
     actions.settlements     settle, reopen and snooze conflicts of two memories
     actions.rollback        take back what a writer, a session or a time produced
-    actions.verdict_undo    take one's own verdict back, or all of one call; archive in bulk
     actions.entity_merges   two names are one thing
     queries.inbox           what waits, what was decided, what a session came to
     queries.conflicts       conflicts as the caller may see them, and who may settle them

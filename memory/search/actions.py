@@ -273,7 +273,7 @@ def _rank(request: SearchRequest, pool: pools.Pool, **more: Any) -> _Ordered:
 def _add_made_up(run: _Run, ordered: _Ordered) -> _Ordered:
     """Search again with a memory that a model makes up, where little was found."""
     judged = pools.judge(pool=ordered.pool, standings=ordered.standings)
-    if not refinement.is_thin(relevances=tuple(value.value for _, value in judged)):
+    if sum(value.value > refinement.SURE for _, value in judged) >= refinement.ENOUGH:
         return ordered
     text = refinement.make_up_memory(question=run.asked.normalized)
     if text is None:

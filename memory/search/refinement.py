@@ -184,8 +184,3 @@ def make_up_memory(*, question: str) -> str | None:
         log.warning("No memory made up: %s", error.detail)
         return None
     return None if answer is None else str(answer.data["memory"])
-
-
-def is_thin(*, relevances: Sequence[float]) -> bool:
-    """Say whether so few results are sure that a second search is worth a model's call."""
-    return sum(value > SURE for value in relevances) < ENOUGH

@@ -111,11 +111,6 @@ def of_url(*, url: str) -> Found | None:
     return None if is_own else Found(reason=f"web: {name}", source=url)
 
 
-def of_words(*, words: str) -> Found:
-    """Return what a search of the web brings, whatever it looks for."""
-    return Found(reason=f"web: {words[:80].lower()}", source=words)
-
-
 def server_of(*, name: str) -> str:
     """Return the MCP server of a tool by its name, empty where it is none's.
 

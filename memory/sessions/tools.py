@@ -181,7 +181,7 @@ def _of_address(act: Act, event: Event) -> ToolReading:
     if given.url:
         found = external_content.of_url(url=given.url)
     else:
-        found = external_content.of_words(words=named)
+        found = external_content.Found(reason=f"web: {named[:80].lower()}", source=named)
     target = given.url or named
     if found is None:
         return ToolReading(act=Act.OTHER, target=target)

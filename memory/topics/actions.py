@@ -44,32 +44,27 @@ def sort_topics(*, now: datetime, tell: Tell) -> Sorted:
         places = queries.places()
     total, done, kept, inside = sum(place.memories for place in places), 0, 0, 0
     for place in places:
-        found = _sort(place, now)
+        with tenancy.unit():
+            model_id = embedding.active_model()[0]
+            rows = queries.subject_rows(place=place, model_id=model_id, most=MOST)
+            links = queries.links(place=place, memory_ids=(row[0] for row in rows))
+            before = queries.before(place=place)
+        subjects, vectors = queries.subjects_of(rows=rows)
+        found = clustering.sort(subjects=subjects, vectors=vectors, links=links, before=before)
+        with tenancy.unit():
+            queries.write(
+                place=place,
+                topics=tuple((topic.id or new_id(), topic) for topic in found),
+                versions={row[0]: row[1] for row in rows},
+                model_id=model_id,
+                now=now,
+            )
+        if place.memories > MOST:
+            _let_others_join(place)
         kept, inside = kept + len(found), inside + sum(len(one.members) for one in found)
         done += place.memories
         tell(done, total)
     return Sorted(places=len(places), topics=kept, memories=inside)
-
-
-def _sort(place: queries.TopicScope, now: datetime) -> tuple[clustering.Topic, ...]:
-    with tenancy.unit():
-        model_id = embedding.active_model()[0]
-        rows = queries.subject_rows(place=place, model_id=model_id, most=MOST)
-        links = queries.links(place=place, memory_ids=(row[0] for row in rows))
-        before = queries.before(place=place)
-    subjects, vectors = queries.subjects_of(rows=rows)
-    found = clustering.sort(subjects=subjects, vectors=vectors, links=links, before=before)
-    with tenancy.unit():
-        queries.write(
-            place=place,
-            topics=tuple((topic.id or new_id(), topic) for topic in found),
-            versions={row[0]: row[1] for row in rows},
-            model_id=model_id,
-            now=now,
-        )
-    if place.memories > MOST:
-        _let_others_join(place)
-    return found
 
 
 def _let_others_join(place: queries.TopicScope) -> None:

@@ -30,7 +30,7 @@ from memory.intake.actions import remember, revise
 from memory.intake.validation import NewMemory
 from memory.records import models, versions, writes
 from memory.records.models import Memory, MemoryLink
-from memory.review.actions import verdict_undo
+from memory.review.actions import verdicts
 from memory.taxonomy import Status
 from memory.text import text as texts
 from teams import audit
@@ -230,7 +230,7 @@ def undo_import(*, caller: Caller, batch_id: UUID, now: datetime) -> ImportUndon
         untouched = _lock_untouched(batch, tuple(rows.order_by("number")))
         added = {row.pk: memory for row, memory in untouched if row.outcome == "added"}
         new = tuple(sorted(set(added.values()), key=attrgetter("id")))
-        verdict_undo.archive_held(caller=caller, rows=new, reason=UNDOING, now=now)
+        verdicts.archive_held(caller=caller, rows=new, reason=UNDOING, now=now)
         restored = [
             row.pk
             for row, memory in untouched
@@ -240,8 +240,8 @@ def undo_import(*, caller: Caller, batch_id: UUID, now: datetime) -> ImportUndon
             superseded_by__in=new, status=Status.SUPERSEDED.value
         )
         replaced = tuple(behind.order_by("id"))
-        freed = verdict_undo.without_twins(rows=replaced)
-        verdict_undo.restore_held(caller=caller, rows=freed, now=now)
+        freed = verdicts.without_twins(rows=replaced)
+        verdicts.restore_held(caller=caller, rows=freed, now=now)
         undone = (*added, *restored)
         kept = rows.exclude(pk__in=undone).update(outcome=KEPT, reason=TOUCHED)
         rows.filter(pk__in=undone).update(outcome=UNDONE)

@@ -484,22 +484,19 @@ class _Batch:
         if twin is not None and result.confirmed_id is not None:
             view = views.to_view(twin, now=self.now)
             return Outcome(outcome="confirmed", memory=view, reason=result.reason)
+        source = item.new.source
+        if source not in self.delivered:  # what counts as delivered to who sends something
+            self.delivered[source] = similar_memories.find_delivered(
+                caller=self.caller, source=source, embedded=None, now=self.now
+            )
         settled = settle_without_adding(
             caller=self.caller,
             checked=item,
             result=result,
-            delivered=self._delivered_for(item.new.source),
+            delivered=self.delivered[source],
             now=self.now,
         )
         return self._add(item, where) if settled is None else settled
-
-    def _delivered_for(self, source: str) -> similar_memories.Delivered:
-        """Return what counts as delivered to who sends something, read once a source."""
-        if source not in self.delivered:
-            self.delivered[source] = similar_memories.find_delivered(
-                caller=self.caller, source=source, embedded=None, now=self.now
-            )
-        return self.delivered[source]
 
     def write(self) -> UUID | None:
         """Write all accepted rows; return the job that embeds them."""

@@ -122,8 +122,8 @@ def _write(
     row.related_files, row.related_modules = list(seen.files), list(seen.modules)
     row.attributes, row.pinned, row.external_id = dict(new.attributes), new.pinned, new.external_id
     row.decay_half_life_days = type_row(type=seen.type).half_life_days
-    if not is_same_text:
-        row.archived_reason = versions.reworded_reason(reason=row.archived_reason)
+    if not is_same_text and row.archived_reason == versions.HELD:
+        row.archived_reason = versions.STANDS
     if not is_vouched:  # other words: nobody has vouched for them, and a note may not confirm them
         row.user_verified, row.verified_at = False, None
         if row.verification == Verification.VERIFIED:

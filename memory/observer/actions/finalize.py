@@ -121,7 +121,14 @@ def _finish(decision: _Decision, now: datetime) -> Mapping[str, Any]:
     counts = (
         *map(counters.count_of, rows),
         *prior_sessions.of_signals(seen=shown.seen),
-        *prior_sessions.of_reentries(entered=decision.entered),
+        *(
+            counters.Count(
+                kind=counters.Kind.REENTRY,
+                key=one.memory_id,
+                counts={"sessions": 1, "told": int(one.told)},
+            )
+            for one in decision.entered
+        ),
     )
     if prior_sessions.count_session(row=row, counts=counts, now=now):
         modules = tuple(one.module for one in rows if isinstance(one, counters.ModuleRow))

@@ -23,7 +23,6 @@ from accounts import tenancy
 from memory import sql_queries
 from memory.experiments.queries import GRAPH_PART, LARGEST_DAYS
 from memory.observer.detections import Sighting, SignalKind
-from memory.observer.reentered_dead_ends import Reentry
 from memory.records.models import ReviewVerdict
 from memory.sessions import counter_rows, counters
 from memory.sessions.actions import scratchpads
@@ -47,14 +46,6 @@ def of_signals(*, seen: Iterable[Sighting]) -> tuple[Count, ...]:
     """Return that a session showed these signals; what is tainted counts for none."""
     keys = {_signal_key(one) for one in seen if not one.reason}
     return tuple(Count(kind=Kind.SIGNAL, key=key, counts={"sessions": 1}) for key in sorted(keys))
-
-
-def of_reentries(*, entered: Iterable[Reentry]) -> tuple[Count, ...]:
-    """Return that a session entered these dead ends."""
-    return tuple(
-        Count(kind=Kind.REENTRY, key=one.memory_id, counts={"sessions": 1, "told": int(one.told)})
-        for one in entered
-    )
 
 
 def seen_before(

@@ -26,7 +26,7 @@ from memory.observer import detections
 from memory.observer.actions import offers
 from memory.records import writes
 from memory.records.models import Memory
-from memory.review.actions import verdict_undo
+from memory.review.actions import verdicts
 from memory.sessions import events, file_paths, tools
 from memory.sessions.models import Session
 from memory.sessions.scratchpad import Scratchpad
@@ -176,7 +176,7 @@ def store_completion(
 
 def _archive(who: offers.Proposing, rows: tuple[Memory, ...], now: datetime) -> None:
     rows = tuple(row for row in rows if row.status == Status.ACTIVE)
-    verdict_undo.archive_held(caller=who.caller, rows=rows, reason=NO_MORE, now=now)
+    verdicts.archive_held(caller=who.caller, rows=rows, reason=NO_MORE, now=now)
     for row in rows:
         writes.record(caller=who.caller, act="memory.archived", memory_id=row.id)
 

@@ -38,7 +38,7 @@ from memory.intake.actions import revise
 from memory.records import actions, writes
 from memory.records.models import Conflict, Memory, MemoryVersion, ReviewVerdict
 from memory.records.queries import pending
-from memory.review.actions import settlements, verdict_undo
+from memory.review.actions import settlements, verdicts
 from memory.review.queries import rollback_plan
 from memory.review.queries.rollback_plan import LeftReason, RollbackFate
 from memory.taxonomy import Status, Verdict
@@ -188,21 +188,21 @@ def undo_rollback(*, caller: Caller, review_id: UUID, now: datetime) -> int:
     """
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
-        first = verdict_undo.lock_own_verdict(caller=caller, review_id=review_id)
+        first = verdicts.lock_own_verdict(caller=caller, review_id=review_id)
         if first.verdict != Verdict.ROLL_BACK:
             raise NotFound(
                 detail="There is no such rollback of yours.",
                 hint="Only the person who rolled back can undo it. Use the id from the response.",
             )
-        verdict_undo.check_not_undone(made=first)
+        verdicts.check_not_undone(made=first)
         if not jobs.hold_ended(name=JOB, carrying={ASKED_AT: first.decided_at.isoformat()}):
             raise Changed(
                 detail="A job still takes back what was chosen; nothing was undone.",
                 hint="Undo it when the job has ended. One that waits can be cancelled.",
             )
-        call = verdict_undo.lock_call(made=first)
+        call = verdicts.lock_call(made=first)
         conflicts = settlements.lock_reopened(befores=tuple(one.before for one in call))
-        held = verdict_undo.lock_touched(caller=caller, call=call)
+        held = verdicts.lock_touched(caller=caller, call=call)
         rewritten = tuple(one for one in call if actions.REWRITTEN in one.before)
         archived = tuple(one for one in call if actions.REWRITTEN not in one.before)
         for one in rewritten:
@@ -210,7 +210,7 @@ def undo_rollback(*, caller: Caller, review_id: UUID, now: datetime) -> int:
             version = row.versions.get(number=number)
             revise.restore_version(caller=caller, row=row, version=version, reason="", now=now)
             row.versions.filter(number__gte=number).delete()
-        verdict_undo.take_back(call=(*rewritten, *archived), held=held, now=now)
+        verdicts.take_back(call=(*rewritten, *archived), held=held, now=now)
         _announce_undone(caller, archived, held)
         for made in call:
             settlements.settle_again(caller=caller, before=made.before, held=conflicts, rows=held)
@@ -285,11 +285,11 @@ def _archive(
     traces: dict[UUID | None, actions.Traces] = {row.id: actions.Traces() for row in gone}
     for row in gone:
         traces[row.id].keep(row)
-    verdict_undo.archive_held(caller=caller, rows=gone, reason=REASON, now=now)
+    verdicts.archive_held(caller=caller, rows=gone, reason=REASON, now=now)
     for row in back:
         traces[row.superseded_by_id].keep(row)
     edges: defaultdict[str, list[Any]] = defaultdict(list)
-    for edge in verdict_undo.restore_held(caller=caller, rows=back, now=now):
+    for edge in verdicts.restore_held(caller=caller, rows=back, now=now):
         edges[edge["source_id"]].append(edge)
     opened: defaultdict[str, list[Any]] = defaultdict(list)
     for conflict in settlements.reopen_held(caller=caller, held=settled, rows=back):

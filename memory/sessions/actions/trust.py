@@ -229,10 +229,7 @@ def set_trust(*, caller: Caller, ref: str, level: TrustLevel, now: datetime) -> 
         if is_person(caller=caller) or level < held:
             _store(user_id, project_id, trust.chosen(standing=standing, level=level, now=now), now)
             audit.append(  # that it changed, and not to what: the level is its person's alone
-                act="project.trust_set",
-                object_type="project",
-                object_id=str(project_id),
-                caller=caller,
+                "project.trust_set", "project", str(project_id), caller=caller
             )
         return read_trust(caller=caller, project_id=project_id)
 

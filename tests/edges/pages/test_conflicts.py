@@ -12,7 +12,7 @@ from accounts.errors import CairnError, NotFound, RoleNotSufficient
 from memory.errors import NotActive
 from memory.records.models import Memory, ReviewVerdict
 from memory.review.actions.settlements import Settlement, settle, snooze_conflict
-from memory.review.actions.verdict_undo import undo
+from memory.review.actions.verdicts import undo
 from memory.review.queries import conflicts, inbox, overview
 from memory.review.queries.conflicts import ConflictVerdict, ConflictView
 from teams.models import AuditEntry

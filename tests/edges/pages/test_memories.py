@@ -16,8 +16,7 @@ from memory.intake.actions.revise import revise
 from memory.records.models import Memory, MemoryLink
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
-from memory.review.actions.verdict_undo import undo
-from memory.review.actions.verdicts import MemoryEdge, unlink
+from memory.review.actions.verdicts import MemoryEdge, undo, unlink
 from memory.review.queries import inbox
 from memory.taxonomy import LinkKind
 from memory.topics import queries as topics_queries

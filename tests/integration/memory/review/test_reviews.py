@@ -21,7 +21,7 @@ from memory.records.queries import memories, pending
 from memory.records.queries import memories as queries
 from memory.records.queries.pending import Group, Why
 from memory.records.queries.views import MemoryView
-from memory.review.actions import verdict_undo, verdicts
+from memory.review.actions import verdicts
 from memory.review.actions.bulk import WaitingGroup, decide_bulk
 from memory.review.actions.corrections import Correction, edit
 from memory.review.queries import inbox
@@ -53,7 +53,7 @@ def decide(
 
 def undo(world: World, made: DecidedMemory, by: Caller | None = None) -> DecidedMemory:
     who, then = by or world.owner, world.now + timedelta(minutes=2)
-    return verdict_undo.undo(caller=who, review_id=made.review_id, now=then)
+    return verdicts.undo(caller=who, review_id=made.review_id, now=then)
 
 
 def whole(
@@ -267,7 +267,7 @@ def test_what_was_decided_together_is_undone_together(world: World, due: MemoryV
     done = whole(world, "keep", 2)
 
     then = world.now + timedelta(seconds=3)
-    verdict_undo.undo_call(caller=world.owner, review_id=done[0].review_id, now=then)
+    verdicts.undo_call(caller=world.owner, review_id=done[0].review_id, now=then)
 
     assert [fields_of(one) for one in both] == before
 
@@ -277,7 +277,7 @@ def test_nobody_else_takes_back_a_verdict(world: World, due: MemoryView) -> None
 
     agent = as_agent(world.owner)
     for other in (world.member, agent, replace(agent, token_id=None)):
-        for take_back in (verdict_undo.undo, verdict_undo.undo_call):
+        for take_back in (verdicts.undo, verdicts.undo_call):
             with pytest.raises(NotFound):
                 take_back(caller=other, review_id=made.review_id, now=world.now)
 

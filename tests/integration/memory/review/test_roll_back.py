@@ -19,7 +19,7 @@ from memory.records.actions import confirm
 from memory.records.models import Conflict as ConflictRow
 from memory.records.models import Memory, MemoryLink
 from memory.review.actions import rollback
-from memory.review.actions.verdict_undo import undo, undo_call
+from memory.review.actions.verdicts import undo, undo_call
 from memory.review.queries import inbox, rollback_plan
 from memory.review.queries.conflicts import ConflictVerdict
 from memory.review.queries.rollback_plan import LeftReason, RollbackFate
