@@ -184,7 +184,7 @@ def run_check(
             hits.degraded[NOT_ALL_FILES] = None
         with tenancy.unit():
             sight = visibility.sight_of(caller=caller)
-            by_file = _memories_of_files(caller, row.id, files[:FILES_MOST], sight)
+            by_file = _memories_of_files(caller, row.id, files[:FILES_MOST])
             checked = _read_memories((*hits.parts, *by_file), row.id, sight, now)
             relevant = {id: frozenset(numbers) for id, numbers in hits.parts.items()}
             judgment = check_findings.judge(parts=parts, memories=checked, relevant=relevant)
@@ -257,9 +257,7 @@ def _search(
             hits.relevance[id] = max(hit.relevance, hits.relevance.get(id, 0.0))
 
 
-def _memories_of_files(
-    caller: Caller, project_id: UUID, files: Iterable[str], sight: visibility.Sight
-) -> tuple[UUID, ...]:
+def _memories_of_files(caller: Caller, project_id: UUID, files: Iterable[str]) -> tuple[UUID, ...]:
     """Return the memories about files and the folders they are in, named with a slash behind."""
     named = dict.fromkeys(files)
     for path in tuple(named):
@@ -272,7 +270,6 @@ def _memories_of_files(
         closeness=BY_NAME,
         question=request.narrowed_question(caller=caller, narrowing=narrowing),
         limit=FILE_MEMORIES_MOST,
-        sight=sight,
     )
     return tuple(memory_id for found in about for memory_id, _ in found)
 

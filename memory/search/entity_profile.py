@@ -141,9 +141,7 @@ def about(
         neighbors = entities.neighbors(
             thing=thing, projects=question["projects"], limit=MOST_NEIGHBORS, sight=sight
         )
-        ids = queries.list_of_thing(
-            thing=thing, question=question, limit=narrowing.limit, sight=sight
-        )
+        ids = queries.list_of_thing(thing=thing, question=question, limit=narrowing.limit)
         views, sides = memory_views.give_out_together(memory_ids=ids, sight=sight, now=now)
         merges = entities.merges(sight=sight) if thing.members else ()
         is_only_read = entities.is_only_read(thing=thing, sight=sight)

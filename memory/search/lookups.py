@@ -37,7 +37,6 @@ from memory.text import globs
 from memory.text.text import check_text
 from teams import visibility
 from teams.permissions import Act, require
-from teams.visibility import Sight
 
 LONGEST_MS: Final = 250  # a statement with a pattern may take; 5 at 10,000 memories
 FOUND_MOST: Final = 8  # memories that an answer is chosen from; both defaults, not measured
@@ -91,7 +90,7 @@ def match(*, caller: Caller, pattern: str, narrowing: Narrowing, now: datetime) 
     NotFound for a project the caller cannot see.
     """
 
-    def find(question: queries.Question, sight: Sight) -> Iterable[tuple[UUID, str]]:
+    def find(question: queries.Question) -> Iterable[tuple[UUID, str]]:
         text, literal, ignores_case = read_pattern(text=pattern)
         try:
             found = queries.match_pattern(
@@ -101,7 +100,6 @@ def match(*, caller: Caller, pattern: str, narrowing: Narrowing, now: datetime) 
                 question=question,
                 limit=narrowing.limit,
                 milliseconds=LONGEST_MS,
-                sight=sight,
             )
         except DataError as error:
             cause = error.__cause__
@@ -134,7 +132,7 @@ def recall(
     Raises InvalidInput for a path that is none, NotFound for a project the caller cannot see.
     """
 
-    def find(question: queries.Question, sight: Sight) -> Iterable[tuple[UUID, Closeness]]:
+    def find(question: queries.Question) -> Iterable[tuple[UUID, Closeness]]:
         if not globs.bare(path=path.strip()) or len(path) > globs.LONGEST or check_text(text=path):
             hint = message(
                 "Name a file like src/cart/prices.py, in at most {most} characters.",
@@ -148,7 +146,6 @@ def recall(
             closeness=RANKS.index(closeness),
             question=question,
             limit=narrowing.limit,
-            sight=sight,
         )
         return ((memory_id, RANKS[rank]) for memory_id, rank in found)
 
@@ -165,15 +162,11 @@ def similar(
     """
     degraded: tuple[str, ...] = ()
 
-    def find(question: queries.Question, sight: Sight) -> Iterable[tuple[UUID, float]]:
+    def find(question: queries.Question) -> Iterable[tuple[UUID, float]]:
         nonlocal degraded
         memories.find_memory(caller=caller, memory_id=memory_id)
         ask = partial(
-            queries.find_similar,
-            memory_id=memory_id,
-            question=question,
-            limit=narrowing.limit,
-            sight=sight,
+            queries.find_similar, memory_id=memory_id, question=question, limit=narrowing.limit
         )
         near = ask()
         if not near:
@@ -208,7 +201,6 @@ def timeline(
             end=narrowing.until,
             after=after,
             limit=limit + 1,
-            sight=sight,
         )
         page = found[:limit]
         views = memory_views.views_of(memory_ids=tuple(id for id, _ in page), sight=sight, now=now)
@@ -223,7 +215,7 @@ def timeline(
 def _look_up(
     caller: Caller,
     narrowing: Narrowing,
-    find: Callable[[queries.Question, Sight], Iterable[tuple[UUID, Value]]],
+    find: Callable[[queries.Question], Iterable[tuple[UUID, Value]]],
     now: datetime,
 ) -> Lookup[Value]:
     """Find memories in a unit, read them with what contradicts them, and note that they were."""
@@ -233,7 +225,7 @@ def _look_up(
     with tenancy.unit():
         sight = visibility.sight_of(caller=caller)
         question = search_request.narrowed_question(caller=caller, narrowing=narrowing)
-        found = tuple(find(question, sight))
+        found = tuple(find(question))
         views, sides = memory_views.give_out_together(
             memory_ids=tuple(id for id, _ in found), sight=sight, now=now
         )

@@ -3,7 +3,8 @@
 `candidates` is the search itself: one statement returns what every path found, with visibility and
 filters applied inside each path. `read_evidence` reads what ranking looks at besides the paths.
 The rest asks without words: by pattern, by likeness, by file, in time. The SQL stands in `sql/`.
-A question is what `request.question_of` returns: the fields of the SQL type search_request.
+A question is what `request.question_of` returns: the fields of the SQL type search_request. That of
+a lookup (`request.narrowed_question`) holds what its caller sees too.
 """
 
 from collections.abc import Mapping
@@ -174,7 +175,6 @@ def match_pattern(
     question: Question,
     limit: int,
     milliseconds: int,
-    sight: Sight,
 ) -> tuple[tuple[UUID, int, int, str], ...]:
     """Return the newest memories that a regular expression matches. In a unit.
 
@@ -188,7 +188,6 @@ def match_pattern(
     rows = _lookup(
         "matching",
         question,
-        sight,
         parts={"literal": ANY_CASE if ignores_case else EXACTLY},
         pattern=pattern,
         flags="ni" if ignores_case else "n",
@@ -200,19 +199,19 @@ def match_pattern(
 
 
 def find_similar(
-    *, memory_id: UUID, question: Question, limit: int, sight: Sight, by_words: bool = False
+    *, memory_id: UUID, question: Question, limit: int, by_words: bool = False
 ) -> tuple[tuple[UUID, float], ...]:
     """Return the nearest memories with their cosines, none when it has no vector. In a unit.
 
     Or those that share most words, with the share of its own, 0..1.
     """
     name = "similar_words" if by_words else "similar"
-    rows = _lookup(name, question, sight, row="v", memory_id=memory_id, limit=limit)
+    rows = _lookup(name, question, row="v", memory_id=memory_id, limit=limit)
     return tuple((id, min(1.0, value) if by_words else value) for id, value in rows)
 
 
 def find_about_files(
-    *, files: tuple[str, ...], closeness: int, question: Question, limit: int, sight: Sight
+    *, files: tuple[str, ...], closeness: int, question: Question, limit: int
 ) -> tuple[tuple[tuple[UUID, int], ...], ...]:
     """Return for each file, in their order, the memories about it, closest first. In a unit.
 
@@ -222,7 +221,6 @@ def find_about_files(
     rows = _lookup(
         "about_files",
         question,
-        sight,
         parts={"called": "TRUE" if is_by_folder else sql_queries.text("called", file=FILE)},
         paths=list(files),
         closeness=closeness,
@@ -234,29 +232,27 @@ def find_about_files(
     return tuple(tuple(of_one) for of_one in found.values())
 
 
-def list_of_thing(
-    *, thing: entities.Thing, question: Question, limit: int, sight: Sight
-) -> tuple[UUID, ...]:
+def list_of_thing(*, thing: entities.Thing, question: Question, limit: int) -> tuple[UUID, ...]:
     """Return the memories that name a thing, the most important first. In a unit."""
     types, keys = entities.columns(names=thing.names)
-    rows = _lookup("of_thing", question, sight, named_types=types, named_keys=keys, limit=limit)
+    rows = _lookup("of_thing", question, named_types=types, named_keys=keys, limit=limit)
     return tuple(row[0] for row in rows)
 
 
 def list_of_modules(
-    *, modules: tuple[str, ...], question: Question, limit: int, sight: Sight
+    *, modules: tuple[str, ...], question: Question, limit: int
 ) -> tuple[UUID, ...]:
     """Return the memories of some modules, the most important first. In a unit."""
-    rows = _lookup("of_modules", question, sight, named_modules=list(modules), limit=limit)
+    rows = _lookup("of_modules", question, named_modules=list(modules), limit=limit)
     return tuple(row[0] for row in rows)
 
 
-def list_always_in_effect(*, question: Question, limit: int, sight: Sight) -> tuple[UUID, ...]:
+def list_always_in_effect(*, question: Question, limit: int) -> tuple[UUID, ...]:
     """Return what is in effect whatever the task, the firmest first, then the latest reflection.
 
     In a unit.
     """
-    rows = _lookup("standing", question, sight, limit=limit)
+    rows = _lookup("standing", question, limit=limit)
     return tuple(dict.fromkeys(row[0] for row in rows))
 
 
@@ -267,14 +263,12 @@ def list_timeline(
     end: datetime | None,
     after: tuple[datetime, UUID] | None,
     limit: int,
-    sight: Sight,
 ) -> tuple[tuple[UUID, datetime], ...]:
     """Return memories with when they happened, oldest first, behind a place. In a unit."""
     after_at, after_id = after or (None, None)
     rows = _lookup(
         "timeline",
         question,
-        sight,
         start=start,
         end=end,
         after_at=after_at,
@@ -287,7 +281,6 @@ def list_timeline(
 def _lookup(
     name: str,
     question: Question,
-    sight: Sight,
     *,
     row: str = "m",
     parts: Mapping[str, str] | None = None,
@@ -306,5 +299,4 @@ def _lookup(
         is_narrowed=any(question[field] is not None for field in NARROWING),
         **question,
         **more,
-        **parameters(sight=sight),
     )

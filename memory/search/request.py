@@ -246,16 +246,16 @@ def _list_filters(request: SearchRequest) -> dict[str, list[Any] | None]:
 
 
 def narrowed_question(*, caller: Caller, narrowing: Narrowing) -> dict[str, Any]:
-    """Return filters alone as the database takes them. In a unit.
+    """Return filters and the caller's sight as the database takes them. In a unit.
 
     Raises NotFound for a project the caller cannot see.
     """
     request = SearchRequest(query=NO_WORDS, **asdict(narrowing))
-    return question_of(
-        request=request,
-        scope=scope_of(caller=caller, request=request),
-        asked=understand(text=NO_WORDS),
-    )
+    scope = scope_of(caller=caller, request=request)
+    return {
+        **question_of(request=request, scope=scope, asked=understand(text=NO_WORDS)),
+        **visibility.parameters(sight=visibility.sight_of(caller=caller)),
+    }
 
 
 def _custom_types(request: SearchRequest) -> tuple[str, ...]:

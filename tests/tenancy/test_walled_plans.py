@@ -27,7 +27,6 @@ from memory.review.queries.rollback_plan import (
 from memory.search import request
 from memory.search.queries import list_always_in_effect
 from memory.search.request import Narrowing
-from teams import visibility
 from teams.actions import create_project
 from teams.audit import Filters, page
 from tests.conftest import NOW
@@ -76,8 +75,7 @@ def _list_told(caller: Caller, now: datetime) -> object:
 
 def _list_standing(caller: Caller, now: datetime) -> object:
     question = request.narrowed_question(caller=caller, narrowing=Narrowing())
-    sight = visibility.sight_of(caller=caller)
-    return list_always_in_effect(question=question, limit=5, sight=sight)
+    return list_always_in_effect(question=question, limit=5)
 
 
 LOOKUPS: dict[str, tuple[Callable[[Caller, datetime], object], str, tuple[str, ...], str]] = {

@@ -25,7 +25,6 @@ from memory.sessions import queries as sessions
 from memory.sessions.models import Session
 from memory.taxonomy import MemoryType, Status
 from memory.text import tokens
-from teams import visibility
 
 RESULTS_MOST: Final = 24  # of the search that a brief is selected from; default, not measured
 TRIES_MOST: Final = 3  # prompts that found nothing; default
@@ -110,9 +109,7 @@ def always_included(*, recipient: policy.Recipient, modules: tuple[str, ...]) ->
     the modules is done. It stands behind what a search finds, and takes the tokens left. In a unit.
     """
     firm = list_always_in_effect(
-        question=deliver.question_of(recipient=recipient),
-        limit=ALWAYS_INCLUDED_MOST,
-        sight=visibility.sight_of(caller=recipient.caller),
+        question=deliver.question_of(recipient=recipient), limit=ALWAYS_INCLUDED_MOST
     )
     on_modules = deliver.of_modules(
         recipient=recipient,

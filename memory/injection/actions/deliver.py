@@ -97,10 +97,7 @@ def of_modules(
     if not modules:
         return NO_CANDIDATES
     ids = list_of_modules(
-        modules=modules,
-        question=question_of(recipient=recipient, types=types),
-        limit=limit,
-        sight=visibility.sight_of(caller=recipient.caller),
+        modules=modules, question=question_of(recipient=recipient, types=types), limit=limit
     )
     return of_memories(recipient=recipient, memory_ids=ids, relevance=relevance)
 
@@ -112,7 +109,6 @@ def of_files(*, recipient: policy.Recipient, files: tuple[str, ...]) -> Candidat
         closeness=BY_NAME,
         question=question_of(recipient=recipient, types=OF_A_FILE),
         limit=FILE_MEMORIES_MOST,
-        sight=visibility.sight_of(caller=recipient.caller),
     )
     named: dict[UUID, str] = {}
     for path, found in zip(files, about, strict=True):

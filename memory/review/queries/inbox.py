@@ -36,7 +36,7 @@ from memory.sessions import queries as sessions
 from memory.sessions.models import Session
 from memory.taxonomy import Source, Status, Verdict
 from teams import queries as places
-from teams import trust, visibility
+from teams import trust
 from teams.permissions import Act, require
 
 WEEK: Final = timedelta(days=7)
@@ -308,9 +308,8 @@ def _find_similar(caller: Caller, row: Memory, now: datetime) -> tuple[dict[str,
 
     Mergeable is what is of the same project and people.
     """
-    sight = visibility.sight_of(caller=caller)
     question = narrowed_question(caller=caller, narrowing=Narrowing())
-    near = dict(find_similar(memory_id=row.id, question=question, limit=MOST_SIMILAR, sight=sight))
+    near = dict(find_similar(memory_id=row.id, question=question, limit=MOST_SIMILAR))
     if not near:
         return ()
     seen = memories.by_ids(caller=caller, memory_ids=tuple(near), now=now)

@@ -16,7 +16,6 @@ from memory.search import request as narrowings
 from memory.search.actions import search, search_each
 from memory.search.queries import OF_ITS_FOLDER, find_about_files
 from memory.search.request import Narrowing, SearchRequest
-from teams import visibility
 from teams.actions import create_project
 from tests.support import checked, memories, people
 from tests.support.reviewed import World
@@ -59,7 +58,6 @@ def about(
             closeness=OF_ITS_FOLDER,
             question=narrowings.narrowed_question(caller=by or world.owner, narrowing=narrowing),
             limit=limit,
-            sight=visibility.sight_of(caller=by or world.owner),
         )
 
 
