@@ -7,7 +7,8 @@
    `remember.py: settle_without_adding()`; an echo of what was given counts for nothing
    (`similar_memories.py: find_echo()`, `echoes_and_alarms.py`).
 4. *Decide*: add, update, take back, or a conflict for a person (`integrate.py`).
-5. *Write* rows, links, audit, change feed and action log together (`apply_decision.py`).
+5. *Write* the row and its audit (`remember.py`), links, conflicts and the action log
+   (`apply_decision.py`), in one transaction.
 6. *After commit*: vectors, and what a bulk call could not compare, are jobs
    (`apply_decision.py: integrate_stored()`).
 
