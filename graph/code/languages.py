@@ -77,10 +77,10 @@ def tested_name(*, path: str) -> str:
 
 
 def _brought_along(kind: str, python: Iterable[str]) -> dict[Language, frozenset[str]]:
-    told = {
+    listed = {
         Language(name): frozenset(row[kind].split()) for name, row in _TABLES.items() if kind in row
     }
-    return {Language.PYTHON: frozenset(python), **told}
+    return {Language.PYTHON: frozenset(python), **listed}
 
 
 NAMES: Final = _brought_along("names", dir(builtins))

@@ -26,7 +26,7 @@ def _expression(lines: str) -> re.Pattern[str]:
     return re.compile(lines.replace("\n", ""), re.IGNORECASE)
 
 
-SAID: Final = {name: _expression(lines) for name, lines in _TABLES["expressions"].items()}
+PATTERNS: Final = {name: _expression(lines) for name, lines in _TABLES["expressions"].items()}
 _CUES: Final = tuple(
     (
         MemoryType(row["type"]),
@@ -40,17 +40,17 @@ _TALK: Final = ("question", "doubt", "talk", "bare")
 
 def is_talk(*, text: str, is_agent: bool) -> bool:
     """Say whether a sentence is talk: a question, a doubt, a plan, a courtesy, an order."""
-    if any(SAID[name].search(text) for name in _TALK):
+    if any(PATTERNS[name].search(text) for name in _TALK):
         return True
     if is_agent:
-        return SAID["plan"].match(text) is not None
-    is_of_the_moment = SAID["order"].match(text) or SAID["wish"].match(text)
-    return is_of_the_moment is not None and not SAID["standing"].search(text)
+        return PATTERNS["plan"].match(text) is not None
+    is_of_the_moment = PATTERNS["order"].match(text) or PATTERNS["wish"].match(text)
+    return is_of_the_moment is not None and not PATTERNS["standing"].search(text)
 
 
 def speaks_to_the_machine(*, text: str) -> bool:
     """Say whether a text gives orders to whoever reads it, as planted ones do."""
-    return SAID["to_the_machine"].search(text) is not None
+    return PATTERNS["to_the_machine"].search(text) is not None
 
 
 def has_substance(*, text: str) -> bool:

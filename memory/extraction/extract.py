@@ -42,9 +42,9 @@ _AGO = ((re.compile(r"\byesterday\b|\bhier\b", re.I), 1), (re.compile(r"\blast w
 
 def bare(*, text: str) -> str:
     """Return a sentence without what leads into it in a talk, as it is stored."""
-    said = chatter.SAID["opening"].sub("", text.strip())
-    said = chatter.SAID["asked_to_keep"].sub("", said).strip()
-    said = chatter.SAID["opening"].sub("", said)
+    said = chatter.PATTERNS["opening"].sub("", text.strip())
+    said = chatter.PATTERNS["asked_to_keep"].sub("", said).strip()
+    said = chatter.PATTERNS["opening"].sub("", said)
     for pattern, told in _FIRST_PERSON:
         said = pattern.sub(told, said)
     if not said:
@@ -54,7 +54,7 @@ def bare(*, text: str) -> str:
 
 def _after_problem(problem: str, fix: str, found: re.Match[str]) -> str:
     """Return what was mended, and how, without who did it; empty where the first is no problem."""
-    if chatter.SAID["problem"].search(problem) is None:
+    if chatter.PATTERNS["problem"].search(problem) is None:
         return ""
     done = found["done"]
     return f"{problem} It was {done.lower()} by{fix[found.end() :]}" if done else f"{problem} {fix}"
@@ -164,7 +164,7 @@ def _of_turn(turn: Turn) -> Iterator[Candidate]:
             yield candidate
         is_rejecting = (
             turn.speaker is Speaker.USER
-            and chatter.SAID["rejection"].match(one.text.strip()) is not None
+            and chatter.PATTERNS["rejection"].match(one.text.strip()) is not None
             and not chatter.has_substance(text=bare(text=one.text))
         )
         before = one
@@ -173,8 +173,8 @@ def _of_turn(turn: Turn) -> Iterator[Candidate]:
 def _candidate(
     turn: Turn, said: SpokenSentence, before: SpokenSentence | None, *, is_rejecting: bool
 ) -> Candidate | None:
-    opened = chatter.SAID["opening"].sub("", said.text.strip())
-    asked = turn.speaker is Speaker.USER and chatter.SAID["asked_to_keep"].match(opened)
+    opened = chatter.PATTERNS["opening"].sub("", said.text.strip())
+    asked = turn.speaker is Speaker.USER and chatter.PATTERNS["asked_to_keep"].match(opened)
     content = bare(text=said.text)
     is_agent = turn.speaker is Speaker.ASSISTANT
     if not content or chatter.is_talk(text=content, is_agent=is_agent) or content.endswith(":"):
@@ -202,26 +202,27 @@ def _type(
     turn: Turn, text: str, content: str, *, is_rejecting: bool, is_asked: bool
 ) -> MemoryType | None:
     """Return what a sentence is; None for one that nothing marks."""
-    opened = chatter.SAID["opening"].sub("", text.strip())
+    opened = chatter.PATTERNS["opening"].sub("", text.strip())
     marked = chatter.cue_in(speaker=turn.speaker, texts=(content, opened))
     if turn.speaker is not Speaker.USER:
         return marked
     if _VERB.search(content) is None and content.isascii():  # asserts nothing
         return marked
-    if is_rejecting or chatter.SAID["rejection"].match(text.strip()) is not None:
+    if is_rejecting or chatter.PATTERNS["rejection"].match(text.strip()) is not None:
         return MemoryType.CORRECTION
     return MemoryType.FACT if is_asked and marked is None else marked
 
 
 def _with_before(content: str, before: SpokenSentence | None, *, is_agent: bool) -> str:
     """Put the sentence before in front of one that points back to it; empty if that cannot be."""
-    lacks = chatter.SAID["fix_of_what"].match(content)
+    fix_of_what = chatter.PATTERNS["fix_of_what"]
+    lacks = fix_of_what.match(content)
     if not (lacks or passages.is_continuation(text=content)):
         return content
     if before is None or chatter.is_talk(text=before.text, is_agent=is_agent):
         return ""
     first = bare(text=before.text)
-    points_back = passages.is_continuation(text=first) or chatter.SAID["fix_of_what"].match(first)
+    points_back = passages.is_continuation(text=first) or fix_of_what.match(first)
     if points_back or not chatter.has_substance(text=first):
         return ""
     return _after_problem(first, content, lacks) if lacks else f"{first} {content}"
@@ -230,7 +231,7 @@ def _with_before(content: str, before: SpokenSentence | None, *, is_agent: bool)
 def _without_refuted(found: list[Candidate], turn: Turn) -> list[Candidate]:
     """Leave out what the agent said in the turn before one that begins with a “no”."""
     last = max((one.turn for one in found if one.turn < turn.sequence), default=-1)
-    if chatter.SAID["rejection"].match(turn.text.strip()) is None or last < turn.sequence - 2:
+    if chatter.PATTERNS["rejection"].match(turn.text.strip()) is None or last < turn.sequence - 2:
         return found
     return [one for one in found if one.turn != last or one.speaker is not Speaker.ASSISTANT]
 
