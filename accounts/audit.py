@@ -40,7 +40,7 @@ class Origin:
 
     surface: Surface
     request_id: str = ""
-    address: str = ""  # as it was said: behind a proxy callers can claim any text
+    address: str = ""
 
     @property
     def ip(self) -> str:

@@ -69,7 +69,7 @@ class Caller:
     schema_name: str
     role: Role
     scopes: frozenset[TokenScope]
-    bound_projects: tuple[UUID, ...] | None  # None: all its role reaches
+    bound_projects: tuple[UUID, ...] | None  # None: all its role reaches; else these, maybe none
     source_interface: str
     agent: str = ""
     token_id: UUID | None = None

@@ -425,7 +425,7 @@ class Workload:
 
     states: Mapping[str, int]
     due_since: datetime | None
-    last_runs: Mapping[str, datetime]  # when each scheduled task began; empty but for managers
+    last_runs: Mapping[str, datetime]  # of each scheduled task; empty but for managers
 
 
 def list_jobs(

@@ -329,7 +329,7 @@ class TokenView:
     last_used_at: datetime | None
     last_used_ip: str | None
     last_used_agent: str
-    last_used_hook: int | None  # version of the script that called last
+    last_used_hook: int | None  # version of the hook script that called last, None: none has
     replaced_by: UUID | None
     revoked_at: datetime | None
 

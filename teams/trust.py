@@ -92,7 +92,7 @@ START: Final = Standing(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextLevel:
-    """The level earned next, and what is missing: sessions, confirmations, mistakes."""
+    """The level that is earned next, and what is missing for it."""
 
     level: TrustLevel
     sessions_to_go: int

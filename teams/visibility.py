@@ -37,8 +37,8 @@ class Sight:
     """
 
     audiences: tuple[UUID, ...]
-    bound_projects: tuple[UUID, ...] | None  # those the credential is bound to
-    person: UUID | None = None  # with `token`, whose sight it is
+    bound_projects: tuple[UUID, ...] | None
+    person: UUID | None = None
     token: UUID | None = None
 
 

@@ -54,7 +54,7 @@ class NewToken:
     expires_in_days: int | None = None  # None: the default, or the organization's maximum if less
     source_interface: str = "api"
     kind: token_format.TokenKind = token_format.TokenKind.PERSON
-    id: UUID = field(default_factory=new_id)  # or one told before, to who approved it
+    id: UUID = field(default_factory=new_id)  # or the one told to the person who approved
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,8 +92,8 @@ class Answer:
     version: int | None = None  # for the ETag
     following: Any = None  # what `Call.after` returns for the next page; None: there is none
     location: str = ""
-    filename: str = ""  # then the body is an open file of this media type; the sender closes it
-    media: str = JSON
+    filename: str = ""  # not empty: the body is an open file, which its sender closes
+    media: str = JSON  # of such a file
     headers: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -293,7 +293,7 @@ class Resource(NamedTuple):
 
     path: str
     key: str
-    version: str = ""  # at what the ETag says; where there is none, it has no versions
+    version: str = ""  # points at what the ETag says; empty: the thing has no versions
 
 
 class Result(BaseModel):

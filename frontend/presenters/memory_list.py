@@ -69,8 +69,8 @@ class Row(NamedTuple):
 
     memory: MemoryView
     contradictions: tuple[Contradiction, ...] = ()  # stand below: no side is shown alone
-    explain: Mapping[str, Any] | None = None  # why a search found it, None without one
-    threshold: float = 0.0  # how relevant it must be to be shown unasked
+    explain: Mapping[str, Any] | None = None  # why a search found it, None without a search
+    threshold: float = 0.0  # how relevant it must be to be shown unasked, 0 without a search
 
 
 class ListQuery(NamedTuple):

@@ -47,7 +47,7 @@ class IndexView:
     """The index of a project."""
 
     state: State
-    reason: str  # why its edges could not be made
+    reason: str  # why its edges could not be made, where that has failed
     run: UUID | None  # the newest manifest's, None before the first
     files_done: int
     files_total: int

@@ -64,9 +64,9 @@ class MethodologyView:
 
     name: str
     phases: Methodology
-    is_own: bool
-    relays: tuple[Transition, ...] = ()  # none: ours hold
-    on_complete: tuple[OnComplete, ...] = ()  # when a unit of work ends
+    is_own: bool  # false: shipped
+    relays: tuple[Transition, ...] = ()  # that it names; none: ours hold
+    on_complete: tuple[OnComplete, ...] = ()  # what it does when a unit of work ends
     types: tuple[OwnType, ...] = ()  # added to those of memories
 
 

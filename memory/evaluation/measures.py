@@ -71,7 +71,7 @@ class Asked:
 class Evaluation:
     """Everything a report needs."""
 
-    judged: JudgedSet  # with the queries that were asked alone
+    judged: JudgedSet  # with the queries that were asked, and no others
     split: Split | None
     embedder: str
     embedded: int

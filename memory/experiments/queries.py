@@ -52,12 +52,12 @@ TYPES: Final = {one.value: one for one in MemoryType}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphChanges:
-    """Rankings that gave something, and in how many of them the graph took part."""
+    """Of rankings that gave something: in how many the graph took part."""
 
     searches: int
     took_part: int
-    changed: int  # their first eight
-    share: Estimate | None  # of the changed ones, None without any
+    changed: int  # those of which the graph changed the first eight
+    share: Estimate | None  # of the changed ones, None without any search
     is_whole: bool  # of everybody's
 
 
@@ -297,7 +297,7 @@ class SessionFigures:
     calls: int | None = None
     tokens: int | None = None
     outcome: str = ""
-    given_tokens: int = 0  # of them; to who opened it with the text beside them
+    given_tokens: int = 0  # of the memories given; to who opened it, of the text beside them too
     given: int = 0  # memories, each counted once; so are those used and wrong
     used: int = 0
     wrong: int = 0

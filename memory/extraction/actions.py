@@ -77,7 +77,7 @@ class Allowance:
     tokens: int | None  # of this month, None: no bound
     may_leave: bool  # turns may be sent to a model not on this machine
     per_turn: int = 1  # calls that a turn may cost
-    of_turns: int | None = None  # left of a part's, None: not counted
+    of_turns: int | None = None  # calls left of those of a part, None: not counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

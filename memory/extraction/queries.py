@@ -50,7 +50,7 @@ class Usage:
     days: tuple[Part, ...]
     projects: tuple[Part, ...]
     models: tuple[Part, ...]
-    accepted: int  # memories of its conversations, as far as one may see them
+    accepted: int  # memories from its conversations, as far as one may see them
 
     @property
     def cost_per_accepted(self) -> Decimal | None:

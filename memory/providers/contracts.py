@@ -73,7 +73,7 @@ class ChatRequest:
     json_schema: Mapping[str, object]
     max_output_tokens: int = 1024
     deadline_seconds: float = 60.0  # a caller for whom a person waits sets 2 or less
-    accepts: Mapping[str, object] | None = None  # at least, where the caller checks the rest
+    accepts: Mapping[str, object] | None = None  # what an answer must fit; None: the schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -107,7 +107,7 @@ class ParserState:
     message: str = ""  # the answer of the model that is a step
     tokens: int = 0
     agent: str = ""
-    said: Mapping[str, str] = field(default_factory=dict)  # last text of each role, by digest
+    said: Mapping[str, str] = field(default_factory=dict)  # by role: source and digest of the last
     own: tuple[str, ...] = ()  # calls of Cairn's tools
 
 

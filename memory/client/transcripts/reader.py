@@ -57,8 +57,8 @@ class TranscriptSource:
     folder: str
     pattern: str
     parser: parsers.Parser
-    work_place: Callable[[parsers.Line], parsers.WorkPlace]  # reads where the work is
-    subagents: str = ""  # their files, in the folder called like the transcript
+    work_place: Callable[[parsers.Line], parsers.WorkPlace]  # reads from a line where the work is
+    subagents: str = ""  # pattern of their files, below the folder called like it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
