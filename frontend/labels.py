@@ -1,9 +1,8 @@
 """The names of stored values as people read them, in their language.
 
-Stored values stay English; pages look their names up here. A value without a name is shown as it
-is stored, with spaces for underscores.
-
-The names of what happens in a session, and of the phases and ends of its work.
+Stored values stay English; pages look their names up here. Most tables stand in `labels.toml`, what
+needs a context or stays untranslated stands here. A value without a name is shown as it is stored,
+with spaces for underscores.
 """
 
 import tomllib

@@ -39,6 +39,7 @@ def test_what_only_programs_are_told_is_not_looked_at() -> None:
         'HINT: Final = "Look."',
         'detail = "Look."',
         'title = "Look."',
+        'class Wrong(NotFound, title="Look."): ...',
         'def wrong(*, hint: str = "Look.") -> None: ...',
         'def _wrong(pointer: str, detail: str) -> None: ...\n_wrong("/a", "Look.")',
     ],

@@ -9,8 +9,10 @@ from config.celery import BEAT
 from frontend import labels
 from frontend.presenters import project_settings
 from frontend.templatetags.cairn import link_name
+from frontend.views import check
 from graph.code.languages import Language
 from graph.index.queries import State
+from memory.checks.check_findings import FindingReason
 from memory.intake.queries import OUTCOMES
 from memory.review.actions.corrections import KINDS
 from memory.review.queries.overview import health
@@ -24,6 +26,7 @@ from memory.taxonomy import (
     Status,
     Verification,
 )
+from teams.queries import GATES, Hook
 
 
 def test_tables_name_every_value() -> None:
@@ -33,7 +36,8 @@ def test_tables_name_every_value() -> None:
         (labels.ROLES, Role), (labels.TOKEN_SCOPES, TokenScope), (labels.CORRECTIONS, KINDS),
         (labels.JOBS, NAMES), (labels.JOB_STATES, STATES), (labels.SCHEDULED, BEAT),
         (labels.ROLLBACK_FATES, RollbackFate), (labels.ROLLBACK_WHYS, LeftReason),
-        (labels.LANGUAGES, Language),
+        (labels.LANGUAGES, Language), (project_settings.HOOKS, Hook),
+        (project_settings.GATE_FIELDS, GATES), (check.REASONS, FindingReason),
     ):  # fmt: skip
         assert set(table) == set(values)
     assert set(labels.INTERFACES) >= set(SourceInterface)
