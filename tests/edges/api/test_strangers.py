@@ -42,9 +42,9 @@ def foreign(other_api: Api, settings: Any) -> dict[str, str]:
 
 
 def _body(name: str) -> Any:
-    """Return what the table of writes sends to a call, with names of what does not exist."""
+    """Return what the table of writes sends to a call: of a person here, else of nothing."""
     write = surfaces.calls().get(name)
-    text = json.dumps(write.send if write else {})
+    text = json.dumps(write.send if write else {}).replace("{viewer}", "owner@acme.test")
     tomorrow = (datetime.now(UTC) + timedelta(days=1)).isoformat()
     return json.loads(re.sub(r"\{\w+\}", str(UUID(int=7)), text.replace("{tomorrow}", tomorrow)))
 

@@ -397,8 +397,8 @@ def test_page_and_inbox_tell_nothing_of_a_session_that_one_may_not_see(
 
         for page in (page_of(pages, memory, pages.viewer), pages.text(inbox, pages.viewer)):
             assert HIDDEN in page
-            told = (str(run.id), BRANCH, "An error and its fix", "event 13", "turn 4", ":118")
-            assert [one for one in told if one in page] == []
+            hidden = (str(run.id), BRANCH, "An error and its fix", "event 13", "turn 4", ":118")
+            assert [one for one in hidden if one in page] == []
     own = pages.text(inbox)
     for text in (f'href="{run.address}?event=13#steps">event 13</a>', "An error and its fix"):
         assert text in own
