@@ -59,7 +59,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Refuse a run that lost its groups: each process would start every costly fixture."""
+    """Refuse a run that lost its groups: each process would start all costly fixtures."""
     is_grouped = getattr(session.config.option, "loadgroup", False)  # set in processes that share
     if is_grouped and not all("@" in item.nodeid for item in session.items):
         raise pytest.UsageError("pytest and pytest-xdist do not go together: groups are lost.")

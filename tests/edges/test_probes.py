@@ -1,4 +1,4 @@
-"""Liveness and readiness; and how requests and files pass the ASGI handler, piece by piece."""
+"""Liveness and readiness; and how requests and files pass the ASGI handler."""
 
 import asyncio
 from collections.abc import Callable

@@ -56,7 +56,7 @@ class Api:
 
 
 def until_refused(send: Callable[[int], Any], *, most: int) -> list[Any]:
-    """Send until one is too many, though a minute may end meanwhile; return the answers."""
+    """Send until one is too many, though a minute may end; return the answers."""
     answers: list[Any] = []
     while len(answers) <= 2 * most and (not answers or answers[-1].status_code != 429):
         answers.append(send(len(answers)))
@@ -67,6 +67,6 @@ READ_WRITE = frozenset({TokenScope.READ, TokenScope.WRITE})
 
 
 def agent(caller: Caller, scopes: frozenset[TokenScope] = READ_WRITE) -> Api:
-    """Return a client with a new token of somebody's, which reads and writes by default."""
+    """Return a client with a new token of somebody's, by default to read and write."""
     new = NewToken(name="laptop", scopes=scopes)
     return Api(token=create_token(caller=caller, new=new, now=datetime.now(UTC)).text)

@@ -162,7 +162,7 @@ class Tally:
         return self.worlds[(number * 7 + number // len(READS)) % len(self.worlds)]
 
     def add(self, *, world: World, seen: str, writes: int = 0) -> None:
-        """Count an answer; it is right when it is of its own organization and of no other one."""
+        """Count an answer, which is right when it is of its own organization alone."""
         right = set(WORD.findall(seen)) == {world.word}
         with self.lock:
             self.reads += 1 - writes

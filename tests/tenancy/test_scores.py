@@ -1,4 +1,4 @@
-"""What one may not see changes no hit and no score: no word, no name, no count of it is told.
+"""What one may not see changes no hit and no score, by no word, name or count.
 
 Hiding and ranking commute: a search is what it would be in a store of only what one may see. Every
 part of a score is compared, to the last digit: cosines, words by their rarity, rivals, files,
@@ -90,7 +90,7 @@ def add(caller: Caller, now: datetime, texts: Iterable[str], **where: str) -> No
 
 
 def scores(caller: Caller, now: datetime, asked: Iterable[SearchRequest]) -> list[Any]:
-    """Return how relevant the shared memory is to questions, and why, once words are counted."""
+    """Count words; return how relevant the shared memory is to questions, and why."""
     with entered(caller):
         with tenancy.unit():
             index_queries.refresh_lexicon()

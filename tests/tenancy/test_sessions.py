@@ -1,4 +1,4 @@
-"""Sessions, what was said in them and what was given out stay with whom they belong to."""
+"""Sessions, what was said in them and given out stay with whom they belong to."""
 
 from dataclasses import replace
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""A database unit reaches its own organization alone, and leaves nothing on its connection.
+"""A unit reaches its own organization alone and leaves nothing on its connection.
 
 That no read of threads, coroutines and workers sees another one: `test_canaries`.
 """

@@ -1,4 +1,4 @@
-"""Signing up gives a home, signing in leads there, and a second factor is asked for."""
+"""Signing up gives a home, signing in leads there, a second factor is asked for."""
 
 import time
 from urllib.parse import urlsplit

@@ -1,4 +1,4 @@
-"""What every answer has: problem documents, limits, a document, and a bounded cost."""
+"""What every answer has: problem documents, limits, a document, a bounded cost."""
 
 import itertools
 import logging

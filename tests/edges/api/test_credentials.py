@@ -1,4 +1,4 @@
-"""Who may call, with what; and tokens found in the open, which a report ends and tells nothing."""
+"""Who may call, with what; and tokens found in the open, which a report ends."""
 
 import re
 from datetime import UTC, datetime

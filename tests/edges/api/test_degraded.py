@@ -1,4 +1,4 @@
-"""While no embedder answers, or Redis is full or emptied: what still works, and what is said."""
+"""What works and is said without an embedder, or with a full or emptied Redis."""
 
 from collections.abc import Iterator
 from typing import Any

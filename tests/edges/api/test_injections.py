@@ -1,4 +1,4 @@
-"""What each point of a session gives over REST, by whose trust; pauses; the ledger."""
+"""What each point of a session gives over REST, by trust; pauses; the ledger."""
 
 from datetime import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Any order of edits and moves leaves what small models say: of memories, and of who sees them."""
+"""Any order of edits and moves leaves what models of memories and scopes say."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

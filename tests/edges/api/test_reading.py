@@ -1,4 +1,4 @@
-"""What is asked about beside memories: names that are close, what was said, what models cost."""
+"""What is asked beside memories: close names, what was said, what models cost."""
 
 from datetime import datetime
 from decimal import Decimal

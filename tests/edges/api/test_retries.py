@@ -1,4 +1,4 @@
-"""What is sent twice or many times at once is there once (G6), and never mistaken for another."""
+"""What is sent many times is there once (G6), and never mistaken for another."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -42,7 +42,7 @@ def foreign(other_api: Api, settings: Any) -> dict[str, str]:
 
 
 def _body(name: str) -> Any:
-    """Return what the table of writes sends to a call: of a person here, else of nothing."""
+    """Return what the table of writes sends: about a person here, else about nothing."""
     write = surfaces.calls().get(name)
     text = json.dumps(write.send if write else {}).replace("{viewer}", "owner@acme.test")
     tomorrow = (datetime.now(UTC) + timedelta(days=1)).isoformat()

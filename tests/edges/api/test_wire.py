@@ -1,4 +1,4 @@
-"""What only a real server shows: raw bytes, chunked bodies, waiting, fifty writers at once."""
+"""What only a real server shows: raw bytes, chunks, waiting, fifty writers."""
 
 import json
 import socket

@@ -1,4 +1,4 @@
-"""The command line: asked, told, refused, checked; MCP over stdin; what fails on the way."""
+"""The command line: asked, refused, checked; MCP over stdin; failures on the way."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Open pages and calls that wait hear what their person may see, and no longer than that."""
+"""Open pages and waiting calls hear what their person may see, and no longer."""
 
 import time
 from collections.abc import Callable, Iterator

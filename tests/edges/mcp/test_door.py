@@ -1,4 +1,4 @@
-"""Who may come in to MCP, what may be sent, and that what agents write is told once in the log."""
+"""Who may come in to MCP, what may be sent, and what the log tells of writes."""
 
 import json
 import socket

@@ -1,4 +1,4 @@
-"""Every page: who may open it, what it shows and costs; and the audit log as a page and a file."""
+"""Every page: who may open it, what it shows and costs; and the audit log."""
 
 import csv
 import re

@@ -1,4 +1,4 @@
-"""Conflicts on their page and in the review inbox: shown, settled, snoozed, and who sees them."""
+"""Conflicts on their page and in the inbox: shown, settled, snoozed, and to whom."""
 
 import json
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""The page of connections: what agents were given, pauses, a token that is tried, and the code."""
+"""The page of connections: what agents were given, pauses, tokens, and the code."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4

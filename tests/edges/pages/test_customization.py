@@ -1,4 +1,4 @@
-"""The settings pages of methodologies and styles: what there is, what one does, define, remove."""
+"""The settings pages of methodologies and styles: what there is, define, remove."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Every address answers with the same guards; documents, errors and accounts pages are shown."""
+"""Every address has the same guards; documents, errors, accounts pages are shown."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Imports and notes: looked at first, taken in and back; what came with an import, to review."""
+"""Imports and notes: looked at, taken in and back; the review of what came."""
 
 from datetime import UTC, datetime
 from typing import Any

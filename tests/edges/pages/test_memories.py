@@ -1,4 +1,4 @@
-"""The memory browser: the query box, verbs, correction, history, links, topics and names."""
+"""The memory browser: query box, verbs, correction, history, links, topics, names."""
 
 from datetime import UTC, datetime
 from urllib.parse import unquote_plus

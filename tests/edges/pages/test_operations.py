@@ -1,4 +1,4 @@
-"""The settings pages of background work, of embedding models and of what models cost."""
+"""The settings pages of background work, embedding models and what models cost."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal

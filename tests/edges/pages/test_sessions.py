@@ -1,4 +1,4 @@
-"""The pages of sessions: what was said and done, what it came to, and how memories were learned."""
+"""Pages of sessions: what was said and done, and how memories were learned."""
 
 from datetime import timedelta
 from typing import Any

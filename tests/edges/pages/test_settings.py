@@ -1,4 +1,4 @@
-"""Organizations, members, tokens, preferences; projects with their settings and people; teams."""
+"""Settings of organizations, members, tokens, preferences, projects and teams."""
 
 import random
 

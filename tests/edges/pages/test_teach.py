@@ -1,4 +1,4 @@
-"""The panels where text is typed: Teach with its live look, and the check of a plan or a diff."""
+"""The panels for text: Teach with its live look, and the check of plan or diff."""
 
 from typing import Any
 

@@ -36,7 +36,7 @@ def call(http: httpx.Client, tool: str, given: Any) -> httpx.Response:
 
 
 def fault_of(send: Callable[[], Any], look: Callable[[Any], str | None]) -> str | None:
-    """Send something and take back what it wrote; return what is wrong about the answer.
+    """Send something, take back what it wrote; return what is wrong about the answer.
 
     What a refusal leaves stays, such as when the token was last used: no call notes it again.
     """
