@@ -58,9 +58,9 @@ def line(content: str) -> Upload:
     return upload(json.dumps([{"content": content, "external_id": "d"}]), name="a.json")
 
 
-def begin(world: World, sent: Upload | None = None, by: Caller | None = None) -> ImportView:
+def begin(world: World, sent: Upload | None = None) -> ImportView:
     """Begin an import; of the rules unless something else is sent."""
-    return begin_import(caller=by or world.owner, upload=sent or upload(), now=world.now)
+    return begin_import(caller=world.owner, upload=sent or upload(), now=world.now)
 
 
 def taken(world: World, sent: Upload | None = None, by: Caller | None = None) -> ImportView:
