@@ -1,6 +1,6 @@
-"""Jobs run once, are tried again, end somewhere, survive what surrounds them; equal ones wait once.
+"""Jobs run once, are tried again, end somewhere; equal ones wait once.
 
-Who may stop a job, and slots of the clock.
+What surrounds a job, who may stop it, and slots of the clock.
 """
 
 from collections.abc import Callable, Mapping

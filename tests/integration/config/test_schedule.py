@@ -1,4 +1,4 @@
-"""The clock of work goes on whatever the wall clock does, and a worker keeps what it has loaded."""
+"""Work goes on whatever the wall clock does; a worker keeps what it has loaded."""
 
 import gc
 

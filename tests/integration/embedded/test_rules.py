@@ -1,4 +1,4 @@
-"""The small decisions of the start: its door, stages of stopping, steps, addresses, secrets."""
+"""The small decisions of the start: its door, steps, stopping, addresses, secrets."""
 
 import json
 import os

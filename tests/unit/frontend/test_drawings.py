@@ -1,4 +1,4 @@
-"""What pages draw and offer: the word diff, the decay curve, scores, the ring, ages, snippets."""
+"""What pages draw and offer: word diffs, decay, scores, the ring, ages, snippets."""
 
 import json
 import re

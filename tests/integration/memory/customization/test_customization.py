@@ -1,4 +1,4 @@
-"""Methodologies, their types and the styles of an organization: data, checked, and used."""
+"""Methodologies, types and styles of an organization: data, checked, and used."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

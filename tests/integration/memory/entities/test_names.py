@@ -1,4 +1,4 @@
-"""What a memory names: read once, found by every spelling, and joined where that is certain."""
+"""What a memory names: read once, found by any spelling, joined where certain."""
 
 import math
 from itertools import product

@@ -109,7 +109,7 @@ def test_no_night_takes_more_than_a_few_of_a_project(shop: Shop) -> None:
     assert [demoted(shop) for _ in range(4)] == [1, 1, 1, 0]
 
 
-def test_few_people_and_personal_sessions_demote_nothing(shop: Shop, harmful: UUID) -> None:
+def test_few_people_and_personal_sessions_demote_nothing_for_all(shop: Shop, harmful: UUID) -> None:
     for people in ((1,), (1, 2), (1, 1, 1, 1, 1, 1, 2, 3)):
         with tenancy.unit():
             rows = list(Session.objects.order_by("id"))

@@ -1,4 +1,4 @@
-"""What memory changed: sums in SQL, whom they are told, and the weights learned of them."""
+"""What memory changed: sums in SQL, who is told, and weights learned of them."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -273,7 +273,7 @@ def given(found: PhaseWeights) -> dict[MemoryType, int]:
     return {one.type: one.own.count for one in found.found}
 
 
-def test_nothing_is_proposed_before_thirty_sessions_or_unknown(lessons: Lessons) -> None:
+def test_nothing_is_proposed_before_thirty_sessions_or_of_what_is_unknown(lessons: Lessons) -> None:
     lessons.came({lessons.decision: "used", lessons.gotcha: "ignored"}, 29)
     lessons.came({lessons.decision: "unknown", lessons.gotcha: ""}, 30)
     lessons.came({lessons.decision: "used"}, 30, phase="")

@@ -139,7 +139,7 @@ def test_a_day_costs_calls_and_a_month_tokens(vendor: Vendor, wishing: World) ->
     assert (spent["degraded"], len(vendor.asked)) == ({"month_tokens_spent": 1}, 3)
 
 
-def test_what_its_author_sees_is_shown_to_no_model(vendor: Vendor, wishing: World) -> None:
+def test_what_only_its_author_sees_is_shown_to_no_model(vendor: Vendor, wishing: World) -> None:
     mine = _pair(wishing, scope="personal")
     shared = wishing.stored(f"{ADDS} Always.")
     vendors.chat_at(url=vendors.by_its_name(vendor=vendor))

@@ -1,4 +1,4 @@
-"""Vectors follow their text; the old model answers until the new one knows everything."""
+"""Vectors follow their text; the old model answers until the new one knows all."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -204,7 +204,7 @@ def test_the_old_model_answers_until_everything_is_embedded(switching: World) ->
     assert (views[WORDS].part, views[TURNED].part) == (Part.KEPT, Part.ACTIVE)
 
 
-def test_a_search_meanwhile_compares_nothing(three: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_compares_within_one_model(three: World, monkeypatch: pytest.MonkeyPatch) -> None:
     changes: list[str] = [TURNED]
     asked: list[str] = []
     inner = embedding.embed_query

@@ -1,4 +1,4 @@
-"""What a new memory does to those that are there, and who is told what became of it."""
+"""What a new memory does to known ones, and who is told what became of it."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -210,7 +210,7 @@ def test_nearly_the_same_in_one_call_is_one(world: World) -> None:
 
 
 @pytest.mark.parametrize("by_agent", [True, False])
-def test_an_edit_of_a_persons_memory_replaces_no_others(world: World, by_agent: bool) -> None:
+def test_an_agents_edit_of_a_persons_memory_replaces_none(world: World, by_agent: bool) -> None:
     target, edited = world.stored(OLD), world.stored(PARSER, at=world.now + HOUR)
 
     world.say(edited, NEW, as_agent(world.member) if by_agent else world.owner, 2 * HOUR)

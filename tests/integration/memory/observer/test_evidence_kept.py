@@ -1,4 +1,4 @@
-"""Posted commits, what a product showed and how units of work end: kept, and for whom."""
+"""Commits, what a product showed, how units of work end: kept, and for whom."""
 
 from datetime import datetime
 from typing import Any

@@ -30,7 +30,7 @@ def said(kind: str = "") -> list[Memory]:
 
 
 def lived(world: World, sessions: int, by: Caller | None = None, **given: Any) -> Session:
-    """Let one session of the member's agent be counted as if so many had done the same."""
+    """Count one session of the member's agent as if so many had done the same."""
     who = by or memories.as_agent(world.member)
     row = ran(who, world.now, project=world.store, **given)
     with tenancy.unit():

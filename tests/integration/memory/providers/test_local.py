@@ -100,7 +100,7 @@ def test_the_graph_stays_close_to_the_exact_one(models_dir: Path) -> None:
     assert recipe.smallest_cosine >= weights.COSINE_FLOOR
 
 
-def test_static_vectors_tell_related_texts_by_rare_words(static: StaticEmbedder) -> None:
+def test_static_vectors_tell_related_texts_and_weigh_rare_words(static: StaticEmbedder) -> None:
     texts = ("the database migration failed", "schema upgrade error", "bananas ripen")
     first, second, third = static.embed(texts=texts)
     tokens = static.token_vectors(text="the kubernetes")
@@ -152,7 +152,7 @@ def test_a_model_of_other_bytes_is_refused(tmp_path: Path, monkeypatch: pytest.M
     assert name_reader.readiness(models_dir=tmp_path) is Readiness.NOT_INSTALLED
 
 
-def test_it_says_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_says_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert weights.main(arguments=["--into", str(tmp_path), "--names", "--check"]) == 1
 
     assert f"{NAME_READER.name}/ner/model is missing or not as pinned." in capsys.readouterr().err

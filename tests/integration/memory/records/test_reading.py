@@ -1,4 +1,4 @@
-"""Pages, filters, history and links of memories; a closed project is named to its people alone."""
+"""Pages, filters, history and links of memories; who sees a closed project."""
 
 from dataclasses import replace
 from datetime import timedelta

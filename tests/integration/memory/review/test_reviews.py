@@ -1,4 +1,4 @@
-"""The review inbox: what waits for whom, what each verdict and correction does, and its undoing."""
+"""The inbox: what waits for whom, what verdicts and corrections do, and undoing."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -467,7 +467,7 @@ def just_before(monkeypatch: pytest.MonkeyPatch) -> Before:
     return happens
 
 
-def test_what_goes_along_uses_no_bound_up(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_goes_along_uses_up_no_bound(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rollback, "MOST", 2)
     first = world.put_right(world.stored(REDIS).id, CARTS)
     world.put_right(first, MILL)

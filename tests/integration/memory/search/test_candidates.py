@@ -1,4 +1,4 @@
-"""What the paths of a search find: filters inside them, and what lies around files and names."""
+"""What search paths find: filters inside them, what lies around files and names."""
 
 import re
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Sums hold each session as a whole, are exact, and lose nothing however many add at once."""
+"""Sums hold whole sessions, are exact, and lose nothing when many add at once."""
 
 from datetime import datetime, timedelta
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Extraction with a model, and what it judges candidates to be; words decide where it fails."""
+"""Extraction with a model, and what it judges; words decide where it fails."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What an ended session came to: its figures, what it was given, and dead ends entered again."""
+"""What ended sessions came to: figures, what they were given, dead ends again."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -118,7 +118,7 @@ def test_figures_are_stored_with_the_session(shop: Shop) -> None:
     ("scope", "shared", "figure"),
     [("project", True, 1), ("personal", False, 1), ("personal", True, 0)],
 )
-def test_a_dead_end_counts_for_who_sees(shop: Shop, scope: str, shared: bool, figure: int) -> None:
+def test_a_dead_end_counts_if_all_see_it(shop: Shop, scope: str, shared: bool, figure: int) -> None:
     shop.at(days=-1).remember(
         "Running `npm audit fix --force` broke the lock file.",
         by=shop.agent,
@@ -143,7 +143,7 @@ def test_a_dead_end_counts_for_who_sees(shop: Shop, scope: str, shared: bool, fi
         (jumping, (call("Read"), *READS), "unknown"),
     ],
 )
-def test_clocks_say_nothing(shop: Shop, clock: Clock, later: tuple[Any, ...], came: str) -> None:
+def test_clocks_tell_no_order(shop: Shop, clock: Clock, later: tuple[Any, ...], came: str) -> None:
     run = warned(shop, clock)
     run.now += timedelta(seconds=5)
     happens(run, *later, clock=clock)

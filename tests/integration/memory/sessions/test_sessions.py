@@ -1,4 +1,4 @@
-"""Sessions: opened, filled, ended, kept as long as one wishes, read and searched verbatim."""
+"""Sessions: opened, filled, ended, kept as one wishes, and searched verbatim."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Memories are sorted into topics at night, which narrow searches and are told of a question."""
+"""Topics are sorted at night, narrow searches, and are told of a question."""
 
 from dataclasses import replace
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Diffs are read strictly, plans as their steps; findings meet a part by their own words."""
+"""Diffs are read strictly, plans as steps; findings match by their own words."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Transcripts: where they lie, what their lines become, and that no secret is in it."""
+"""Transcripts: where they lie, what lines become, and that they hold no secret."""
 
 import json
 import random
@@ -84,7 +84,7 @@ def test_broken_lines_cost_no_other_line(name: str, junk: list[bytes], tmp_path:
 @pytest.mark.parametrize("name", PARSERS)
 @in_a_folder
 @given(lines=st.lists(ODD, max_size=6))
-def test_nothing_is_ever_raised(name: str, lines: list[dict[str, Any]], tmp_path: Path) -> None:
+def test_no_object_of_a_line_raises(name: str, lines: list[dict[str, Any]], tmp_path: Path) -> None:
     file = tmp_path / name
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
 

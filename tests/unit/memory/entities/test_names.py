@@ -1,4 +1,4 @@
-"""Names in texts: which spans are found, which spellings are one, and which names are close."""
+"""Names in texts: which spans are found, and which spellings are one or close."""
 
 import csv
 import hashlib

@@ -1,4 +1,4 @@
-"""Judged sets: read from files, converted from public ones, and the two that are shipped."""
+"""Judged sets: read from files, converted from public ones, and the two shipped."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Draws, figures, intervals and learned weights: what is compared, and what may be claimed."""
+"""Draws, figures, intervals, weights: what is compared, and what may be claimed."""
 
 from collections import Counter
 from collections.abc import Mapping

@@ -268,7 +268,7 @@ def test_the_same_is_an_echo_and_opposites_and_numbers_are_news(limits: EchoLimi
         ("Hooks of the web come again 11 times before somebody looks.", 0.9),
     ],
 )
-def test_paraphrases_are_echoes_of_a_conversation(content: str, cosine: float) -> None:
+def test_paraphrases_are_echoes_only_of_a_conversation(content: str, cosine: float) -> None:
     assert heard(content, OTHER_WORDS, cosine)
     assert not heard(content, SAME_WORDS, cosine)
 

@@ -1,4 +1,4 @@
-"""Fields and payloads are checked one by one; type and structure follow from the form of a text."""
+"""Fields and payloads are checked one by one; type follows from the form of text."""
 
 from datetime import UTC, datetime
 from typing import Any

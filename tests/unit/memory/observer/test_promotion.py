@@ -1,4 +1,4 @@
-"""What a session leaves: promoted signals, dead ends, evidence, and how its unit ended."""
+"""What a session leaves: promoted signals, dead ends, evidence, how it ended."""
 
 from dataclasses import replace
 
@@ -160,7 +160,7 @@ def test_what_two_agents_saw_needs_one_session_and_the_taint_of_one_is_of_both()
 
 
 @given(st.floats(0, 1), st.integers(1, 9), st.integers(0, 9), st.floats(0, 1.4))
-def test_more_sessions_never_lower_it(value: float, needed: int, beyond: int, trust: float) -> None:
+def test_sessions_lower_no_confidence(value: float, needed: int, beyond: int, trust: float) -> None:
     fewer, more = (
         promotion.confidence(value=value, sessions=needed + each, needed=needed, trust=trust)
         for each in (beyond, beyond + 1)
@@ -311,6 +311,7 @@ def test_who_gives_up_and_says_what_comes_instead_gave_up_once() -> None:
     assert found.why_it_failed.startswith(WONT)
 
 
+# How well commits and results of tools are kept: tests/bench/bench_foreign.
 @pytest.mark.parametrize(
     ("message", "type", "content"),
     [

@@ -1,4 +1,4 @@
-"""The signals of a session: where each is seen, which come first, and what fires early."""
+"""Signals of a session: where each is seen, which come first, what fires early."""
 
 import pytest
 from hypothesis import given

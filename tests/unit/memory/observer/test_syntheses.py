@@ -211,7 +211,7 @@ def test_an_error_of_two_sessions_is_a_pattern_with_the_way_out_that_helped_most
     ("planned", "actual", "samples", "count"),
     [(10, 20, 3, 1), (10, 5, 3, 1), (10, 11, 3, 0), (10, 20, 2, 0), (0, 20, 3, 0)],
 )
-def test_plans_that_were_off_are_one(planned: int, actual: int, samples: int, count: int) -> None:
+def test_plans_that_were_off_calibrate(planned: int, actual: int, samples: int, count: int) -> None:
     row = ModuleRow(module="m", sessions=5, planned=planned, actual=actual, samples=samples)
 
     drafts = syntheses.of_module(summary=summary(module=row))

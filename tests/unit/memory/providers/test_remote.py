@@ -1,4 +1,4 @@
-"""What is accepted from a vendor, what is tried again, and the circuit. Time is a number here."""
+"""What is accepted from a vendor, what is tried again, and the circuit."""
 
 import json
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The inbox, conflicts and rollbacks as decisions: what is suggested, who may, and how far."""
+"""The inbox, conflicts and rollbacks as decisions: what is suggested, who may."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""A query is understood without a model, and a pattern is made ready for the database."""
+"""A query is understood without a model; a pattern is made for the database."""
 
 import re
 

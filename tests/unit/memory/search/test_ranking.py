@@ -1,4 +1,4 @@
-"""Fusion, profiles, rerankers and relevance: each score is the sum of parts, in any order."""
+"""Fusion, profiles, rerankers, relevance: scores are sums of parts in any order."""
 
 import math
 from dataclasses import replace
@@ -481,7 +481,7 @@ def _first(
 
 
 @given(row=ROWS, evidence=st.lists(st.tuples(SHARE, SHARE), min_size=1, max_size=40))
-def test_its_parts_explain_it(row: Calibration, evidence: list[tuple[float, float]]) -> None:
+def test_parts_explain_relevance(row: Calibration, evidence: list[tuple[float, float]]) -> None:
     found = _first(_observed(*evidence), row)
 
     assert 0.0 <= found.value <= 1.0

@@ -424,7 +424,7 @@ def test_naming_again_changes_nothing(parts: list[str]) -> None:
         ("/", "/h/shop", ("/h/shop", "")),
     ],
 )
-def test_a_repository_holds_the_work(root: str, folder: str, standing: tuple[str, str]) -> None:
+def test_a_repository_must_hold_the_work(root: str, folder: str, standing: tuple[str, str]) -> None:
     assert file_paths.working_folder(root=root, folder=folder) == standing
 
 
