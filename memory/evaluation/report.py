@@ -93,7 +93,7 @@ def differences(*, title: str, rows: tuple[Row, ...]) -> str:
 
 
 def calibrations(*, rows: tuple[Checked, ...]) -> str:
-    """Return fitted rows as the table of `memory.search.relevance` takes them, and checks."""
+    """Return fitted rows as `words/calibrations.toml` takes them, and checks."""
     return "\n".join(line for row in rows for line in _calibration(row))
 
 
@@ -109,9 +109,12 @@ def choices(*, rows: Mapping[QueryKind, tuple[int, Choice]]) -> str:
 
 def _calibration(row: Checked) -> Iterator[str]:
     fitted, crossed = row.calibration, row.crossed
-    slopes = ", ".join(f"Sign.{sign.name}: {slope}" for sign, slope in fitted.slopes.items())
-    rest = f"{fitted.threshold}, {fitted.rivals.cosine}, {fitted.rivals.matched}"
-    yield f'("{fitted.key}", {fitted.intercept}, {{{slopes}}}, {rest}),'
+    yield f'["{fitted.key}"]'
+    yield f"intercept = {fitted.intercept}"
+    yield f"threshold = {fitted.threshold}"
+    yield f"rivals = {{ cosine = {fitted.rivals.cosine}, matched = {fitted.rivals.matched} }}"
+    slopes = ", ".join(f"{sign} = {slope}" for sign, slope in fitted.slopes.items())
+    yield f"slopes = {{ {slopes} }}"
     yield (
         f"  unseen of train: silence recall {crossed.silence.recall:.3f}, withheld "
         f"{crossed.silence.withheld:.3f}, an answerable query is above one that is not in "

@@ -10,12 +10,12 @@ logistic turns the signs into a probability; its constants and which signs it lo
 judged pairs, for each embedder its own. Closeness and words never lower it, identifiers that are
 missing never raise it.
 
-The fitted rows were made by `manage.py evaluate fit-relevance` on the train half of the shipped
-set, with the embedder of the row configured; signs and threshold are chosen by cross-validation
-there, the threshold so that a tenth of the answerable queries are withheld. NO_VECTORS is for
-searches by words alone, ANY for an embedder that was never fitted: it does not use the size of the
-cosine, which differs between models, and was fitted with the static one, the weakest of them, so
-that it withholds little.
+The fitted rows (`words/calibrations.toml`) were made by `manage.py evaluate fit-relevance` on the
+train half of the shipped set, with the embedder of the row configured; signs and threshold are
+chosen by cross-validation there, the threshold so that a tenth of the answerable queries are
+withheld. NO_VECTORS is for searches by words alone, ANY for an embedder that was never fitted: it
+does not use the size of the cosine, which differs between models, and was fitted with the static
+one, the weakest of them, so that it withholds little.
 
 Tried and left out, cross-validated on the train half: late interaction with static token vectors
 (its value, its lead, the least covered word), the logarithm of BM25, ranks by words, what share of
@@ -47,7 +47,7 @@ STEADY: Final = 0.03  # cosine added to the spread, so that few equal candidates
 
 
 class Sign(StrEnum):
-    """What relevance looks at; the columns of the table of slopes."""
+    """What relevance looks at; the names of slopes in `words/calibrations.toml`."""
 
     COSINE = "cosine"
     COSINE_LEAD = "cosine_lead"
