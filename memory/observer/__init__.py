@@ -18,7 +18,7 @@
    within a budget; without one, templates speak, and the session says so.
 5. `actions/finalize` does all of this at the end of a session, in one unit of effects: memories
    that wait for review, sums over sessions (`detect`, `actions/prior_sessions`), and what the
-   session is said to have shown. A worker that is killed has done nothing.
+   session is said to have shown (`promotion`). A worker that is killed has done nothing.
 
 Beside it: `actions/consolidate` takes what is worth keeping from turns; `actions/synthesize` makes
 memories that only many sessions together justify; `actions/unit_completion` does what a methodology

@@ -7,6 +7,8 @@ showed come in beside the signals: they need one session.
 A table by type of session says what must have happened before anything is promoted, and how much of
 it may be. A long build is promoted piece by piece: once it has more than five subtasks, after each
 that was validated.
+
+What a session showed, and what became of each signal, is described at the end for people.
 """
 
 from collections import Counter

@@ -149,7 +149,8 @@ def find(*, scratchpad: Scratchpad, said: Texts, known: Iterable[KnownEnd]) -> t
     """Find the dead ends that a session entered, in the order of their memories' ids."""
     deeds = in_order(scratchpad=scratchpad)
     signs = tuple(_signs(scratchpad, deeds, said))
-    runs: dict[str, int] = {}  # the first of each that says which command it is; no tests
+    # the first run of each command that says which one it is; everybody runs tests, so none of them
+    runs: dict[str, int] = {}
     for deed in deeds:
         command = _plain(deed.target) if deed.act is tools.Act.RUN else ""
         if len(command.split()) >= COMMAND_LEAST:
@@ -160,11 +161,12 @@ def find(*, scratchpad: Scratchpad, said: Texts, known: Iterable[KnownEnd]) -> t
         why = statement_clauses.stems(text=end.content)
         own = [(runs[command], How.RAN)] if command in runs else []
         for at, how, other in signs:
-            shared, least = len(stems & other), statement_clauses.COVERAGE * len(stems)
-            least = max(WORDS_LEAST, least)
             if how is How.GAVE_UP:
-                shared, least = len(why & other), SAME_WHY * min(len(why), len(other))
-                least = max(WHY_LEAST, least)
+                shared = len(why & other)
+                least = max(WHY_LEAST, SAME_WHY * min(len(why), len(other)))
+            else:
+                shared = len(stems & other)
+                least = max(WORDS_LEAST, statement_clauses.COVERAGE * len(stems))
             if shared >= least:
                 own.append((at, how))
         if own:

@@ -110,7 +110,7 @@ def _write(
     """Bring a memory whose version is kept to a draft of it. In a unit."""
     is_same_text = checked.new.content == row.content
     new, seen = checked.new, checked.classification
-    if new.content != row.content:
+    if not is_same_text:
         row.names = seen.names
         row.names_version = names.VERSION
         row.enriched_by = accurate.enriched_by(named=row.names)

@@ -84,7 +84,8 @@ def show(
     with tenancy.unit():
         own = prior_sessions.added_by(row=row)
         before = prior_sessions.seen_before(row=row, seen=seen, own=own)
-        # a result that does not say its tool is that of its call
+        # the first results of tools that drive the running product; one that does not say its
+        # tool is that of its call
         done = Turn.done.filter(session_id=row.id)
         driven = done.filter(body__name__regex=DRIVES)
         calls = driven.filter(body__kind=EventKind.TOOL_CALL.value).exclude(body__call=None)

@@ -281,7 +281,7 @@ def forget(*, now: datetime) -> int:
     said = _is_past(now - timedelta(days=settings.KEEP_TURNS_DAYS)) & Q(stream=Stream.SAID)
     longest = keep_events_days(organization_id=tenancy.current().organization_id)
     with tenancy.unit():
-        own = places.events_days_by_project()
+        own = places.events_days_by_project()  # a project may keep what was done for fewer days
         past = _is_past(now - timedelta(days=longest))
         for days in sorted({days for days in own.values() if days < longest}):
             named = tuple(id for id, its in own.items() if its == days)
