@@ -15,10 +15,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 import orjson
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 
 from memory.sessions import event_parsing, file_paths, tools
 from memory.sessions.events import Event
@@ -70,6 +70,7 @@ class Adapter:
     most programs use.
     """
 
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")  # a misspelled field is an error
     harness: Harness
     form: Form
     meanings: Mapping[str, Meaning]
