@@ -2,8 +2,9 @@
 
 import json
 import math
+import tomllib
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -309,6 +310,16 @@ def test_a_sign_is_chosen_where_it_parts_better_and_the_threshold_by_unseen_quer
     assert alone.threshold == crossed.threshold >= fitting.LEAST
     assert 0.05 <= crossed.silence.withheld <= 0.15
     assert crossed.silence.recall > crossed.silence.withheld
+
+
+def test_a_fitted_row_is_written_as_the_file_of_calibrations_takes_it() -> None:
+    row, crossed = fitting.choose_signs(key="x/1", pairs=_queries(), options=(GOOD,))
+    checked = fitting.Checked(calibration=row, crossed=crossed, halves={})
+
+    lines = report.calibrations(rows=(checked,)).splitlines()
+
+    read = tomllib.loads("\n".join(line for line in lines if not line.startswith(" ")))
+    assert read["x/1"] | {"key": "x/1"} == asdict(row)
 
 
 def _measured(good: tuple[int, int, int], value: float) -> dict[tuple[int, int, int], list[float]]:
