@@ -56,6 +56,7 @@ EXPLAINED: Final[dict[str, str]] = {  # code or code@pointer: why no schema says
     "words@/q": "the query box has a grammar of its own",
     "filter@/q": "the query box has a grammar of its own",
     "unchanged@/content": "only the store knows what the memory says",
+    "required@/content": "a verdict that edits needs the text that stands beside it",
     "invalid@/name": "printable is a property of Unicode that no pattern can name",
     "scope@": "who may write where depends on the caller's role and teams",
     "team@": "who may write where depends on the caller's role and teams",
