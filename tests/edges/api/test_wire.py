@@ -112,7 +112,6 @@ def test_a_write_waits_until_a_worker_has_embedded_it(
         pool.submit(_work_until_answered, asked).result()
 
     assert asked.result().json()["embedding"] == "stored"
-    assert asked.result().elapsed.total_seconds() < 20  # it does not wait to the end
     assert asked.result().json()["memory"]["embedded"] is True
 
 

@@ -15,6 +15,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from accounts import jobs, tasks, tenancy
+from accounts.api import jobs as job_calls
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, Unavailable
 from accounts.jobs import Claim
@@ -336,3 +337,9 @@ def test_an_unknown_job_and_one_of_no_organization_is_not_enqueued() -> None:
         jobs.enqueue("memory.forget_everything", payload={})
     with people.outside(), pytest.raises(tenancy.NoTenant), transaction.atomic():
         jobs.enqueue(NAME, payload={"x": str(uuid4())})
+
+
+def test_a_call_stops_waiting_as_soon_as_there_is_something() -> None:
+    looks = iter([None, None, "done"])  # a fourth look would raise
+
+    assert job_calls.until(look=lambda: next(looks), seconds=5) == "done"
