@@ -30,7 +30,8 @@ PATIENCE: Final = 60.0  # seconds for one answer
 def http(address: str, place: Place) -> Iterator[httpx.Client]:
     """A client with a token, over as many lines as there are writers."""
     headers = {"Authorization": f"Bearer {place.token}"}
-    limits = httpx.Limits(max_connections=WRITERS)
+    # The server ends a line after five idle seconds; the client must not be about to use it then.
+    limits = httpx.Limits(max_connections=WRITERS, keepalive_expiry=2)
     url = f"{address}/api/v1"
     with httpx.Client(base_url=url, headers=headers, timeout=PATIENCE, limits=limits) as client:
         yield client
