@@ -163,7 +163,7 @@ class FieldRule(StrEnum):
     LEFT = "left"  # not written; the reason stands beside it
 
 
-_TABLES: Final = texts.read_tables(file=Path(__file__).with_name("words") / "fields.toml")
+_TABLES: Final = texts.read_tables(file=Path(__file__).with_name("tables") / "fields.toml")
 FIELDS: Final[Mapping[str, tuple[FieldRule, str]]] = {
     **dict.fromkeys(_TABLES["kept"].split(), (FieldRule.KEPT, "")),
     **{

@@ -54,7 +54,7 @@ LONGEST_LINE: Final = 20_000  # characters; longer is no text somebody wrote; de
 MOST_TAGS: Final = 64
 LONGEST_TAG: Final = 64
 LONGEST_ASIDE: Final = 200  # characters in parentheses at the end of an observation
-_TABLES: Final = texts.read_tables(file=Path(__file__).with_name("words") / "notes.toml")
+_TABLES: Final = texts.read_tables(file=Path(__file__).with_name("tables") / "notes.toml")
 CATEGORIES: Final = {
     category: MemoryType(type)
     for type, categories in _TABLES["categories"].items()

@@ -25,8 +25,8 @@ from memory.text import text as texts
 # is certain in any text, and so leaves them out; these two lists only say what a name that was read
 # as somebody's is not.
 
-SOFTWARE: Final = texts.read_words(file=Path(__file__).with_name("words") / "software.txt")
-COMMON: Final = texts.read_words(file=Path(__file__).with_name("words") / "common.txt")
+SOFTWARE: Final = texts.read_words(file=Path(__file__).with_name("tables") / "software.txt")
+COMMON: Final = texts.read_words(file=Path(__file__).with_name("tables") / "common.txt")
 
 FEW: Final = 2  # names: memories with fewer are read
 ENOUGH: Final = 32_767  # stands in place of a reader's number where the patterns found enough
@@ -52,7 +52,7 @@ _PERIOD: Final = re.compile(
     r"(?:\d{1,2} )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
     r"(?: \d{1,2},?)? (?:19|20)\d\d\Z|Q[1-4] (?:19|20)\d\d\Z"
 )
-_COMPANY: Final = texts.read_words(file=Path(__file__).with_name("words") / "company.txt")
+_COMPANY: Final = texts.read_words(file=Path(__file__).with_name("tables") / "company.txt")
 _BEFORE: Final = re.compile(r"(?:the|The) ")
 _AFTER: Final = re.compile(r"['’]s?\Z")
 

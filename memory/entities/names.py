@@ -38,7 +38,7 @@ _SAYS_NOTHING: Final = frozenset({
     "float", "list", "dict", "tuple", "set", "object", "string", "number", "any", "id", "args",
     "kwargs", "return",
 })  # fmt: skip
-_SMALL: Final = texts.read_words(file=Path(__file__).with_name("words") / "small.txt")
+_SMALL: Final = texts.read_words(file=Path(__file__).with_name("tables") / "small.txt")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

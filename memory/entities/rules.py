@@ -15,9 +15,9 @@ from typing import Final
 
 from memory.text.text import read_tables
 
-_WORDS: Final = Path(__file__).with_name("words")
+_FOLDER: Final = Path(__file__).with_name("tables")
 ALIASES: Final = {  # by the one name of each tool: what else it is called
-    tool: tuple(aliases) for tool, aliases in read_tables(file=_WORDS / "tools.toml").items()
+    tool: tuple(aliases) for tool, aliases in read_tables(file=_FOLDER / "tools.toml").items()
 }
 CANONICAL: Final[Mapping[str, str]] = {
     alias: name for name, others in ALIASES.items() for alias in (name, *others)
@@ -56,7 +56,7 @@ class EntityType(StrEnum):
     OTHER = "other"
 
 
-_TABLES: Final = read_tables(file=_WORDS / "patterns.toml")
+_TABLES: Final = read_tables(file=_FOLDER / "patterns.toml")
 ENTITY_TYPES: Final = {
     EntityKind(kind): EntityType(type) for kind, type in _TABLES["types"].items()
 }

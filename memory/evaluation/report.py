@@ -93,7 +93,7 @@ def differences(*, title: str, rows: tuple[Row, ...]) -> str:
 
 
 def calibrations(*, rows: tuple[Checked, ...]) -> str:
-    """Return fitted rows as `words/calibrations.toml` takes them, and checks."""
+    """Return fitted rows as `tables/calibrations.toml` takes them, and checks."""
     return "\n".join(line for row in rows for line in _calibration(row))
 
 

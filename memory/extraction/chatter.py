@@ -3,8 +3,8 @@
 A question asks, a guess is not known, a plan is of the next minute, a report tells what was just
 done, a thanks is a thanks. A sentence that speaks to the machine (“ignore the above, remember
 that…”) is what an attacker writes into a text; the whole paragraph it stands in is not learned
-from. The expressions stand in `words/talk.toml`: those by name, and a table of cues that say what a
-sentence is and who must have said it.
+from. The expressions stand in `tables/talk.toml`: those by name, and a table of cues that say what
+a sentence is and who must have said it.
 """
 
 import re
@@ -13,25 +13,21 @@ from typing import Final
 
 from memory.sessions.turns import Speaker
 from memory.taxonomy import MemoryType
-from memory.text.text import WORD, content_words, read_tables
+from memory.text.text import WORD, compile_patterns, content_words, read_tables
 
 FEWEST_WORDS = 4  # of a statement that can be read alone; default, not measured
 FEWEST_LETTERS = 12  # where words are not set apart by spaces; default, not measured
 OWN_NAMES_AT_LEAST = 2  # words of substance; default, not measured
 
-_TABLES: Final = read_tables(file=Path(__file__).with_name("words") / "talk.toml")
+_TABLES: Final = read_tables(file=Path(__file__).with_name("tables") / "talk.toml")
 
 
-def _expression(lines: str) -> re.Pattern[str]:
-    return re.compile(lines.replace("\n", ""), re.IGNORECASE)
-
-
-PATTERNS: Final = {name: _expression(lines) for name, lines in _TABLES["expressions"].items()}
+PATTERNS: Final = compile_patterns(table=_TABLES["expressions"], flags=re.IGNORECASE)
 _CUES: Final = tuple(
     (
         MemoryType(row["type"]),
         frozenset(map(Speaker, row["speakers"].split())),
-        _expression(row["expression"]),
+        re.compile(row["expression"].replace("\n", ""), re.IGNORECASE),
     )
     for row in _TABLES["cues"]
 )

@@ -5,7 +5,7 @@ The flow, in order:
 1. *Trigger point.* An agent's program reports an event (`actions/hooks.py` stores and answers it),
    or a caller names a point of a session (`actions/trigger_points.py`): the first prompt, a touched
    file, a plan, or a step. Payloads of programs become one `HookEvent` in `harnesses.py`; a new
-   program is an entry in `words/harnesses.toml`.
+   program is an entry in `tables/harnesses.toml`.
 2. *Policy.* `actions/policy.py` alone decides whether anything may be given at the point and how
    sure it must be: hooks of the project, pauses, the group of the session in an experiment, the
    trust level of the person.

@@ -1,8 +1,8 @@
 """Agents' programs: their payloads as data, read, kept as rows of events, and answered.
 
 Which field of a payload holds what, and which event means what, is a table (`ADAPTERS`, in
-`words/harnesses.toml`): a new program is an entry of it and its fixtures, not a release of anything
-that runs beside an agent. Names of events are compared without case and underscores.
+`tables/harnesses.toml`): a new program is an entry of it and its fixtures, not a release of
+anything that runs beside an agent. Names of events are compared without case and underscores.
 
 Reading is lenient throughout: what is missing is empty, what has another form than expected counts
 as missing, and an unknown event means nothing. Nothing is raised, whatever a program sends. Of what
@@ -98,7 +98,7 @@ class Adapter:
         return not is_quiet and event not in self.unanswered
 
 
-_PROGRAMS: Final = read_tables(file=Path(__file__).with_name("words") / "harnesses.toml")
+_PROGRAMS: Final = read_tables(file=Path(__file__).with_name("tables") / "harnesses.toml")
 ADAPTERS: Final[Mapping[Harness, Adapter]] = {
     one.harness: one
     for one in TypeAdapter(tuple[Adapter, ...]).validate_python(_PROGRAMS["programs"])

@@ -25,7 +25,7 @@ from memory.text import text as texts
 
 NOBODY: Final = UUID(int=0)
 FEWEST = 4  # words that say something, for a quotation; default, not measured
-_TABLES: Final = texts.read_tables(file=Path(__file__).with_name("words") / "alarms.toml")
+_TABLES: Final = texts.read_tables(file=Path(__file__).with_name("tables") / "alarms.toml")
 _NUMBERS: Final = frozenset(_TABLES["numbers"]["words"].split())
 _ALARMS: Final = texts.compile_patterns(table=_TABLES["alarms"])
 

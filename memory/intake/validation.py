@@ -51,7 +51,7 @@ APART: Final = "\n" * 4  # between texts looked at together, more than a name an
 HINT: Final = "Correct the named fields and send it again."
 Fields = Mapping[str, str]  # what each field holds, by its name
 
-_TABLES: Final = texts.read_tables(file=Path(__file__).with_name("words") / "payloads.toml")
+_TABLES: Final = texts.read_tables(file=Path(__file__).with_name("tables") / "payloads.toml")
 PAYLOADS: Final[Mapping[MemoryType, tuple[Fields, Fields]]] = {  # required, optional
     MemoryType(name): (row["required"], row["optional"]) for name, row in _TABLES["types"].items()
 }

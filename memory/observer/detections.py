@@ -1,6 +1,6 @@
 """The seventeen signals, what each is worth, and that one was seen in a session.
 
-One table (`words/values.toml`) says what a signal is worth and how many sessions must show it. The
+One table (`tables/values.toml`) says what a signal is worth and how many sessions must show it. The
 three parts of a value give the value that the product promises for each signal. The share of false
 positives is where learning enters: what people reject of a signal takes the place of the guess, so
 a weak signal that they keep rejecting falls under the floor.
@@ -58,7 +58,7 @@ class SignalKind(StrEnum):
     CONTEXT_SPIKE = "context_spike"
 
 
-_VALUES: Final = read_tables(file=Path(__file__).with_name("words") / "values.toml")
+_VALUES: Final = read_tables(file=Path(__file__).with_name("tables") / "values.toml")
 SIGNALS: Final[Mapping[SignalKind, tuple[float, float, float, int]]] = {
     # diagnostic, cross-session, false positives, sessions that must show it
     SignalKind(name): (diagnostic, across, wrong, sessions)

@@ -50,7 +50,7 @@ class Observation(StrEnum):
     UI_BEHAVIOR = "ui_behavior"
 
 
-_TABLES: Final = texts.read_tables(file=Path(__file__).with_name("words") / "evidence.toml")
+_TABLES: Final = texts.read_tables(file=Path(__file__).with_name("tables") / "evidence.toml")
 _OF_COMMITS: Final = texts.compile_patterns(table=_TABLES["commits"])
 _OF_THE_PRODUCT: Final = texts.compile_patterns(table=_TABLES["product"])
 

@@ -34,7 +34,7 @@ CONTENT_MOST: Final = 700  # characters; default, not measured
 PART_MOST: Final = 240  # characters of one value in a sentence; default, not measured
 _LISTS: Final = ("steps", "order")  # details of several lines
 
-SIGNALS: Final = Path(__file__).with_name("words") / "signals.toml"
+SIGNALS: Final = Path(__file__).with_name("tables") / "signals.toml"
 _SAID: Final = {  # types and words of a signal: one pair, or one for yes and one for no
     SignalKind(kind): tuple((MemoryType(type), template) for type, template in pairs)
     for kind, pairs in texts.read_tables(file=SIGNALS).items()

@@ -25,7 +25,7 @@ JACCARD_THRESHOLD = 0.75  # at least
 MOST_COMPARED = 50  # of those with no other value, the ones that share the most long words; default
 FRAME_OVERLAP = 0.6  # Jaccard of what remains without values and negations; default
 
-_TABLES: Final = texts.read_tables(file=Path(__file__).with_name("words") / "assertions.toml")
+_TABLES: Final = texts.read_tables(file=Path(__file__).with_name("tables") / "assertions.toml")
 NEGATORS, POSITIVES, FILLERS, CHANGES, SMALL = (
     frozenset(str(_TABLES["words"][name]).split())
     for name in ("negators", "positives", "fillers", "changes", "small")

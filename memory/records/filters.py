@@ -29,11 +29,8 @@ ENDED: Final = (Status.SUPERSEDED.value, Status.ARCHIVED.value)
 EITHER_END: Final = "ended"
 
 
-class FilterError(InvalidInput):
+class FilterError(InvalidInput, code="wrong_filter", title="The filter is not understood"):
     """A part of the query box that cannot be understood."""
-
-    code = "wrong_filter"
-    title = "The filter is not understood"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

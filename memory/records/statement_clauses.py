@@ -25,7 +25,7 @@ from memory.text import text as texts
 LONGEST: Final = 160  # characters of a clause; default
 SHORTEST_APPROACH: Final = 12  # characters; a shorter first clause says too little; default
 _END: Final = r"[^.;:,()\n\u2014\u2013!?]"
-_TABLES: Final = texts.read_tables(file=Path(__file__).with_name("words") / "clauses.toml")
+_TABLES: Final = texts.read_tables(file=Path(__file__).with_name("tables") / "clauses.toml")
 _PATTERNS: Final = texts.compile_patterns(
     table={name: text.replace("@", _END) for name, text in _TABLES["patterns"].items()}
 )

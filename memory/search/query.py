@@ -37,7 +37,7 @@ LINKS_OF_LAYERS: Final[Mapping[Layer, tuple[LinkKind, ...]]] = {
     ),
 }
 _IDENTIFIER_KINDS = frozenset({EntityKind.CODE, EntityKind.PATH, EntityKind.VERSION})
-_TABLES: Final = texts.read_tables(file=Path(__file__).with_name("words") / "questions.toml")
+_TABLES: Final = texts.read_tables(file=Path(__file__).with_name("tables") / "questions.toml")
 _GRAPH_WORDS: Final = texts.compile_patterns(table=_TABLES["patterns"])["connections"]
 _OPAQUE = re.compile(  # made by programs and looked up as they are: UUIDs, hashes, tickets
     r"(?<![\w-])(?:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"

@@ -10,7 +10,7 @@ logistic turns the signs into a probability; its constants and which signs it lo
 judged pairs, for each embedder its own. Closeness and words never lower it, identifiers that are
 missing never raise it.
 
-The fitted rows (`words/calibrations.toml`) were made by `manage.py evaluate fit-relevance` on the
+The fitted rows (`tables/calibrations.toml`) were made by `manage.py evaluate fit-relevance` on the
 train half of the shipped set, with the embedder of the row configured; signs and threshold are
 chosen by cross-validation there, the threshold so that a tenth of the answerable queries are
 withheld. NO_VECTORS is for searches by words alone, ANY for an embedder that was never fitted: it
@@ -47,7 +47,7 @@ STEADY: Final = 0.03  # cosine added to the spread, so that few equal candidates
 
 
 class Sign(StrEnum):
-    """What relevance looks at; the names of slopes in `words/calibrations.toml`."""
+    """What relevance looks at; the names of slopes in `tables/calibrations.toml`."""
 
     COSINE = "cosine"
     COSINE_LEAD = "cosine_lead"
@@ -108,7 +108,7 @@ class Relevance:
     signs: Signs
 
 
-_ROWS: Final = read_tables(file=Path(__file__).with_name("words") / "calibrations.toml")
+_ROWS: Final = read_tables(file=Path(__file__).with_name("tables") / "calibrations.toml")
 CALIBRATIONS: Final = TypeAdapter(dict[str, Calibration]).validate_python(
     {key: {"key": key, **row} for key, row in _ROWS.items()}
 )

@@ -29,7 +29,7 @@ _MARK: Final = "\n[… {} characters left out …]\n"
 _HASH: Final = re.compile(r"[0-9a-f]{7,64}")
 _MARKED: Final = re.compile(r"\n\[… (\d{1,12}) characters left out …\]\n")
 _HEAD: Final = events.TEXT_MOST - _TAIL - len(_MARK) - 16  # so that the count has room
-_TABLES: Final = read_tables(file=Path(__file__).with_name("words") / "events.toml")
+_TABLES: Final = read_tables(file=Path(__file__).with_name("tables") / "events.toml")
 _ARGUMENTS: Final = {part: tuple(names.split()) for part, names in _TABLES["arguments"].items()}
 _OUTCOMES: Final = {
     word: events.Outcome(outcome)

@@ -21,8 +21,8 @@ OWN_SERVER: Final = "cairn"
 LONGEST: Final = 120  # characters of a path in a reason; default, not measured
 MADE_MOST: Final = 40  # files that one copy makes the session's own; default, not measured
 
-_WORDS: Final = Path(__file__).with_name("words")
-_TABLE: Final = read_tables(file=_WORDS / "programs.toml")
+_FOLDER: Final = Path(__file__).with_name("tables")
+_TABLE: Final = read_tables(file=_FOLDER / "programs.toml")
 _LETTERS: Final = {  # short options that take a value, by program
     program: letters
     for letters, programs in _TABLE.pop("letters").items()
@@ -35,7 +35,7 @@ SHOWS: Final = _BY_USE["shows"]
 WEB: Final = _BY_USE["web"]
 _READS: Final = SHOWS | _BY_USE["reads"]
 _SCRIPTED: Final = _BY_USE["scripted"]
-_NAMES: Final = read_words(file=_WORDS / "options.txt")
+_NAMES: Final = read_words(file=_FOLDER / "options.txt")
 _OF_TWO: Final = frozenset({"--arg", "--argjson"})  # options of jq with a name and a value
 _METHODS: Final = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 _HELP: Final = frozenset({"--version", "-V", "--help", "-h"})

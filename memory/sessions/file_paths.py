@@ -15,7 +15,7 @@ MODULE_DEPTH: Final = 2  # folders that name a module; default, not measured
 _UNRESOLVED: Final = re.compile(r"\./|//|/\.\.\Z")
 _DRIVE: Final = re.compile(r"\A[A-Za-z]:/")
 _HOME: Final = re.compile(r"\A(?:/(?:home|Users)/[^/]+|/root)(?=/|\Z)")
-_CONFIG_NAMES: Final = read_words(file=Path(__file__).with_name("words") / "configuration.txt")
+_CONFIG_NAMES: Final = read_words(file=Path(__file__).with_name("tables") / "configuration.txt")
 _CONFIG_FOLDERS: Final = ("config/", ".github/workflows/", "deploy/", "k8s/", ".circleci/")
 _CONFIG_ENDS: Final = (".toml", ".ini", ".cfg", ".yaml", ".yml", ".env", ".conf", ".properties")
 _TEST: Final = re.compile(

@@ -52,7 +52,7 @@ class ToolReading:
 
 _BY_NAME: Final = {
     name: Act(act)
-    for act, names in read_tables(file=Path(__file__).with_name("words") / "tools.toml").items()
+    for act, names in read_tables(file=Path(__file__).with_name("tables") / "tools.toml").items()
     for name in names.split()
 }
 _SENDING: Final = frozenset({"task", "agent", "dispatch_agent", "spawn_agent", "runsubagent"})

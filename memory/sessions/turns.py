@@ -174,7 +174,7 @@ class Remark:
 _QUOTED: Final = re.compile(r"```[\s\S]*?(?:```|\Z)|^[ \t]*>.*$", re.MULTILINE)
 _SENTENCES: Final = re.compile(r"(?<=[.!?…])\s+|\n+")
 _PATTERNS: Final = texts.compile_patterns(
-    table=texts.read_tables(file=Path(__file__).with_name("words") / "remarks.toml")
+    table=texts.read_tables(file=Path(__file__).with_name("tables") / "remarks.toml")
 )
 _KINDS: Final = {
     Speaker.ASSISTANT: (RemarkKind.SELF_CORRECTION, RemarkKind.DEAD_END),

@@ -152,12 +152,12 @@ def read_tables(*, file: Path) -> dict[str, Any]:
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
-def compile_patterns(*, table: Mapping[str, str]) -> dict[str, re.Pattern[str]]:
+def compile_patterns(*, table: Mapping[str, str], flags: int = 0) -> dict[str, re.Pattern[str]]:
     """Return a table's expressions by name; the lines of each are one expression."""
-    return {name: re.compile(text.replace("\n", "")) for name, text in table.items()}
+    return {name: re.compile(text.replace("\n", ""), flags) for name, text in table.items()}
 
 
-_LITTLE: Final = read_words(file=Path(__file__).with_name("words") / "little.txt")
+_LITTLE: Final = read_words(file=Path(__file__).with_name("tables") / "little.txt")
 
 
 def content_words(*, text: str) -> frozenset[str]:
@@ -173,7 +173,7 @@ def _pieces(compound: str) -> tuple[str, ...]:
     return (*segments, *dotted, *names, *humps)
 
 
-_LANGUAGES: Final = read_tables(file=Path(__file__).with_name("words") / "languages.toml")
+_LANGUAGES: Final = read_tables(file=Path(__file__).with_name("tables") / "languages.toml")
 _NAMES: Final = {
     ending: name for name, endings in _LANGUAGES["endings"].items() for ending in endings.split()
 }

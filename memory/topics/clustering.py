@@ -46,7 +46,7 @@ LONGEST: Final = 40  # characters of a word
 SHORTEST: Final = 3
 _WORD: Final = re.compile(r"[^\W\d_][\w-]*[^\W_]|[^\W\d_]")
 _PLURAL: Final = re.compile(r"(?<=\w\w[^\Wsuiao])s\Z")
-_SAYS_NOTHING: Final = read_words(file=Path(__file__).with_name("words") / "small.txt")
+_SAYS_NOTHING: Final = read_words(file=Path(__file__).with_name("tables") / "small.txt")
 
 
 def words_of(*, text: str) -> dict[str, str]:

@@ -54,7 +54,7 @@ COLUMNS: Final = (
 HEADINGS: Final = {  # of a CLAUDE.md, in their order
     MemoryType(name): heading
     for name, heading in read_tables(
-        file=Path(__file__).parents[1] / "words" / "headings.toml"
+        file=Path(__file__).parents[1] / "tables" / "headings.toml"
     ).items()
 }
 CLAUDE_FIELDS: Final = (  # what a CLAUDE.md takes of a record, and its rank

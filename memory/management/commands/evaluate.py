@@ -3,7 +3,7 @@
 `evaluate` asks the set that is shipped, `evaluate --set FOLDER` one's own; `evaluate convert --from
 beir PATH OUT` writes a folder that `--set` takes; `evaluate compare A.json B.json` subtracts two
 reports of one set, such as those of two embedders; `evaluate fit-relevance` prints the rows of
-`memory/search/words/calibrations.toml`. It changes nothing in the installation.
+`memory/search/tables/calibrations.toml`. It changes nothing in the installation.
 """
 
 import json
