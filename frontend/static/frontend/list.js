@@ -76,6 +76,11 @@ function expect(event) {
 }
 if (list) {
   document.addEventListener("htmx:beforeRequest", expect);
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    // What was asked for before the inspector was closed does not open it again.
+    if (event.detail.target === inspector && !split.classList.contains("open")) event.detail
+      .shouldSwap = false;
+  });
   document.addEventListener("htmx:afterSwap", (event) => {
     if (event.detail.target !== inspector) return;
     const id = inspector.querySelector("[data-memory]")?.dataset.memory;

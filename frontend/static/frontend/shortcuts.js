@@ -45,12 +45,12 @@ function withModifier(event) {
 function single(event) {
   if (event.key === "?") return document.getElementById("help")?.showModal(), true;
   const key = CSS.escape(event.key.toLowerCase());
-  if (Date.now() < going) {
+  if (event.timeStamp < going) {
     going = 0;
     return press(`[data-go='${key}']`);
   }
   if (key === "g") {
-    going = Date.now() + GO_MS;
+    going = event.timeStamp + GO_MS;
     return true;
   }
   return press(`[data-key='${key}']`);

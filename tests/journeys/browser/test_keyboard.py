@@ -1,7 +1,9 @@
 """The dashboard without a mouse."""
 
+import re
+
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.journeys.browser.conftest import Open
 
@@ -22,6 +24,7 @@ def test_go_keys_lead_to_pages(open_page: Open) -> None:
         page.keyboard.press("g")
         page.keyboard.press(key)
         expect(page.locator("h1")).to_have_text(heading)
+        page.wait_for_load_state()  # the heading stands before the scripts that hear the keys
 
 
 def test_list_is_walked_opened_and_closed(open_page: Open) -> None:
@@ -37,8 +40,30 @@ def test_list_is_walked_opened_and_closed(open_page: Open) -> None:
     page.keyboard.press("Escape")
 
     assert "peek=" in first
-    assert "peek=" not in page.url
     expect(page.locator("#inspector")).to_be_hidden()
+    expect(page).not_to_have_url(re.compile("peek="))
+
+
+def test_an_answer_that_comes_late_does_not_open_what_was_closed(open_page: Open) -> None:
+    page = open_page(f"{PROJECT}memories")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/memories/*", hold)
+    page.keyboard.press("j")
+    with page.expect_request("**/memories/*"):
+        page.keyboard.press("Enter")
+
+    page.keyboard.press("Escape")
+    expect(page.locator("#inspector")).to_be_hidden()
+    with page.expect_response("**/memories/*"):
+        held[0].continue_()
+    page.evaluate("new Promise(requestAnimationFrame)")
+
+    expect(page.locator("#inspector")).to_be_hidden()
+    expect(page).not_to_have_url(re.compile("peek="))
 
 
 def test_memory_is_confirmed_and_corrected_by_keys(open_page: Open) -> None:
