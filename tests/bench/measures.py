@@ -56,8 +56,8 @@ def processor(*, process_ids: tuple[int, ...]) -> float:
     """Return the milliseconds of processor that all threads of some processes have had."""
     spent = 0
     for process_id in process_ids:
-        with suppress(FileNotFoundError):  # a parallel worker of Postgres that has ended
-            for thread in Path(f"/proc/{process_id}/task").glob("*/schedstat"):
+        for thread in Path(f"/proc/{process_id}/task").glob("*/schedstat"):
+            with suppress(FileNotFoundError, ProcessLookupError):  # a thread that has ended
                 spent += int(thread.read_text().split()[0])
     return spent / 1_000_000
 
@@ -83,9 +83,15 @@ def ask(line: psycopg.Connection[Any], statements: tuple[Statement, ...]) -> Non
 
 
 def backends() -> tuple[int, ...]:
-    """Return the server's processes of all connections to this database."""
+    """Return the server's processes of all connections to this database.
+
+    Parallel workers are not among them: they end while they are looked at.
+    """
     with connection.as_owner(), connection.cursor() as cursor:
-        cursor.execute("SELECT pid FROM pg_stat_activity WHERE datname = current_database()")
+        cursor.execute(
+            "SELECT pid FROM pg_stat_activity"
+            " WHERE datname = current_database() AND backend_type = 'client backend'"
+        )
         return tuple(row[0] for row in cursor.fetchall())
 
 
