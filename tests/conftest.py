@@ -37,6 +37,14 @@ NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 LONG = ("slow", "goal")  # markers of tests that take more than a few seconds
 COSTLY = ("running_site", "crash_site")  # fixtures that start servers, once in one process
+LONGEST_ID = 80  # characters of a text in a test's name; pytest numbers those that become equal
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Cut long texts, which would fill the screen of whoever reads a failure."""
+    if isinstance(val, str | bytes) and len(val) > LONGEST_ID:
+        return ascii(val[:LONGEST_ID])
+    return None
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
