@@ -1,7 +1,7 @@
 """What pages and interfaces read of projects, teams, people and the change feed, as frozen values.
 
-A team is for those in it and for who manages the organization; to everybody else it is as if it did
-not exist, and so it is to a token bound to projects: teams are the organization's.
+That a team exists, and who is in it, is for those in it and for who manages the organization; its
+memories are for its members. To everybody else, and to a token bound to projects, there is no team.
 """
 
 from collections.abc import Iterable, Mapping

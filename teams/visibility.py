@@ -3,8 +3,8 @@
 Each row that can be read carries an audience: the id of the person (personal scope), project, team
 or organization that may see it. A caller has a set of audiences, so visibility is one comparison,
 `audience = ANY(…)`, in both forms, and in the functions that subjects keep in `sql/functions.sql`.
-A credential bound to projects narrows it further. Owners and admins reach every project, and nobody
-but the author reaches what is personal.
+A credential bound to projects narrows it further. Owners and admins reach every project, but what a
+team shares only as its members, and nobody but the author reaches what is personal.
 """
 
 from dataclasses import dataclass

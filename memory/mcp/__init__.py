@@ -8,5 +8,6 @@
    share; filters and findings are those of REST. `prompts` are for the agent's person.
 
 To add a tool, write a function with `@tool` in one of the three modules, name it in `server.TOOLS`
-and in `own_tools` of `memory/sessions/tables/programs.toml`. Start reading at `declaration`.
+and in `own_tools` of `memory/sessions/tables/programs.toml`; the guide for contributors lists the
+tests that ask for it. Start reading at `declaration`.
 """

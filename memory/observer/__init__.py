@@ -5,10 +5,10 @@
 1. `actions/session_findings` finds what a session has shown. While the session goes on it keeps a
    checkpoint and notes what is urgent; nothing becomes a memory then, except from a long build,
    piece by piece.
-2. `detect` finds the seventeen signals in a scratchpad. `detections` is their one table: what each
-   is worth, and how many sessions must show it. `file_signals` and `effort_signals` hold the
-   finders. What people rejected of a signal lowers its worth; two agents that saw the same are
-   witnesses of each other.
+2. `detect` finds the seventeen signals in a scratchpad; its `FINDERS` list them, `file_signals` and
+   `effort_signals` hold them. `detections` says by one table what each is worth, and how many
+   sessions must show it. What people rejected of a signal lowers its worth; two agents that saw
+   the same are witnesses of each other.
 3. `promotion` decides: the gate of the session's type, frequency over sessions, taint, confidence.
    Dead ends, failures of QA, commits and what the running product showed (`evidence_texts`) come in
    beside the signals. It puts them into words by template.

@@ -2,8 +2,8 @@
 
 Confidence says how far a memory may be believed now. The effective one is the stored one times a
 factor for each doubt times retention since the last change, confirmation or access. Everything
-comes from a stored base and a date: multiplying a stored value each night compounds. Time alone
-makes a memory stale; only evidence makes it contradicted.
+comes from a stored base and a date: multiplying a stored value each night compounds. Time
+lowers retention alone: stale is what its source no longer says, contradicted what evidence denies.
 
 Activation is ACT-R's base level: how likely a memory is needed now (Anderson & Lebiere 1998). A
 score that is a sum carries its parts as factors, so that it can be explained.

@@ -1,8 +1,8 @@
 """Decide about one memory that waits for review, and undo a verdict.
 
-A memory is kept, rejected, snoozed, merged or unlinked. `VERBS` is the one table of verdicts that
-need no more than a reason or an end; bulk decisions and those about a session carry out the same
-entries.
+A memory is kept, rejected, snoozed, merged or unlinked; `corrections` edits it. `VERBS` is the one
+table of verdicts that need no more than a reason or an end; bulk decisions and those about a
+session carry out the same entries.
 
 A verdict is undone by restoring all that it touched. Only who decided takes it back: a token
 what it decided itself, a person in person also what their tokens decided, and no agent what its
