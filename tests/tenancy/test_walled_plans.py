@@ -14,6 +14,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory import sql_queries
 from memory.injection.actions import delivery_log
+from memory.intake.actions.candidate import find_placement
 from memory.intake.actions.similar_memories import find_delivered
 from memory.records.models import Memory
 from memory.records.queries.views import visible
@@ -30,7 +31,7 @@ from memory.search.request import Narrowing
 from teams.actions import create_project
 from teams.audit import Filters, page
 from tests.conftest import NOW
-from tests.support.memories import as_agent
+from tests.support.memories import as_agent, new
 
 pytestmark = pytest.mark.usefixtures("tables_of_its_own", "in_organization")
 
@@ -63,7 +64,10 @@ def _list_newest(caller: Caller, now: datetime) -> object:
 
 def _find_delivered(caller: Caller, now: datetime) -> object:
     agent = as_agent(caller)
-    return find_delivered(caller=agent, source="agent_explicit", embedded=None, now=now)
+    where = find_placement(caller=agent, new=new("Carts expire after a day."))
+    return find_delivered(
+        caller=agent, source="agent_explicit", where=where, embedded=None, now=now
+    )
 
 
 def _list_told(caller: Caller, now: datetime) -> object:

@@ -146,7 +146,7 @@ def _decide_at(
         twin_id = result.confirmed_id if is_exact else None
         return replace_content(caller=caller, row=resent, checked=checked, twin_id=twin_id, now=now)
     delivered = similar_memories.find_delivered(
-        caller=caller, source=new.source, embedded=embedded, now=now
+        caller=caller, source=new.source, where=where, embedded=embedded, now=now
     )
     settled = settle_without_adding(
         caller=caller, checked=checked, result=result, delivered=delivered, now=now
@@ -439,7 +439,7 @@ class _Batch:
         self.places: dict[tuple[str | None, str | None, str | None], Placement] = {}
         self.seen: defaultdict[Placement, assertions.Seen] = defaultdict(assertions.Seen)
         self.by_position: dict[tuple[Placement, int], Memory] = {}  # in what was seen of a place
-        self.delivered: dict[str, similar_memories.Delivered] = {}
+        self.delivered: dict[tuple[str, Placement], similar_memories.Delivered] = {}
 
     def place(self, checked: Checked) -> tuple[Checked, Placement] | Outcome:
         """Find where one item goes. Raises NotFound for a project the caller cannot see."""
@@ -485,15 +485,15 @@ class _Batch:
             view = views.to_view(twin, now=self.now)
             return Outcome(outcome="confirmed", memory=view, reason=result.reason)
         source = item.new.source
-        if source not in self.delivered:  # what counts as delivered to who sends something
-            self.delivered[source] = similar_memories.find_delivered(
-                caller=self.caller, source=source, embedded=None, now=self.now
+        if (source, where) not in self.delivered:  # what counts as delivered to who sends it
+            self.delivered[source, where] = similar_memories.find_delivered(
+                caller=self.caller, source=source, where=where, embedded=None, now=self.now
             )
         settled = settle_without_adding(
             caller=self.caller,
             checked=item,
             result=result,
-            delivered=self.delivered[source],
+            delivered=self.delivered[source, where],
             now=self.now,
         )
         return self._add(item, where) if settled is None else settled

@@ -223,15 +223,24 @@ def _nearest(
 
 
 def find_delivered(
-    *, caller: Caller, source: str, embedded: embedding.Embedded | None, now: datetime
+    *,
+    caller: Caller,
+    source: str,
+    where: candidate.Placement,
+    embedded: embedding.Embedded | None,
+    now: datetime,
 ) -> Delivered:
     """Return what counts as delivered to a caller who sends something now, by id. In a unit.
 
-    The newest that may still be seen, and their cosines with a vector as far as they are known.
+    The newest of the place that may still be seen, and their cosines with a vector as far as they
+    are known. What is added in so many words is new to any other place. What is only derived says
+    nothing new either where all who would see it can read it in the project or the organization.
     """
     if is_person(caller=caller) or source not in SAYS_AGAIN:
         return (), {}
     is_extracted = source == Source.EXTRACTED
+    is_derived = source != Source.AGENT_EXPLICIT
+    wider = (where.project_id, caller.organization_id) if is_derived else ()
     lasting = timedelta(days=LONG_DAYS) if is_extracted else timedelta(hours=JUST_HOURS)
     rows = sql_queries.filled(
         "delivered_to_person",
@@ -242,6 +251,9 @@ def find_delivered(
         since=now - lasting,
         in_any_way=is_extracted,
         most=MOST,
+        of_place=[where.audience, *(id for id in wider if id is not None)],
+        project=where.project_id,
+        is_wide=is_derived,
         model=None if embedded is None else embedded.key,
         query=None if embedded is None else index_queries.prefix_text(vector=embedded.vector),
         **visibility.parameters(sight=visibility.sight_of(caller=caller)),

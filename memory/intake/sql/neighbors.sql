@@ -64,8 +64,9 @@ ORDER BY o.memory_id, n.cosine DESC, n.memory_id
 -- The newest memories delivered to a token since a time, to any token of a person or, where asked, to
 -- that person in any way, and those in the delivery logs of their open sessions since ever; with their
 -- cosine to a text: by the indexes memory_given_token, memory_given_person and memory_given_session, and
--- from the access log that was not merged yet; at most `most` rows. What was corrected since counts
--- too: an agent may still quote the old text.
+-- from the access log that was not merged yet; at most `most` rows, and of these the ones of a place:
+-- of its project, or where that is wanted of none, and for its audiences. What was corrected since
+-- counts too: an agent may still quote the old text.
 WITH given AS (
     SELECT g.memory_id, g.at FROM memory_givenout AS g
     WHERE g.at > %(since)s AND NOT g.withheld
@@ -88,7 +89,9 @@ FROM newest AS n
 JOIN memory_memory AS m ON m.id = n.memory_id
 LEFT JOIN memory_embeddingmodel AS e ON e.key = %(model)s
 LEFT JOIN memory_memoryvector AS v ON v.memory_id = m.id AND v.model_id = e.id AND v.live
-WHERE m.status <> 'deleted' AND {visible}
+WHERE m.status <> 'deleted' AND m.audience = ANY(%(of_place)s::uuid[])
+  AND (m.project_id IS NOT DISTINCT FROM %(project)s::uuid OR %(is_wide)s AND m.project_id IS NULL)
+  AND {visible}
 ORDER BY m.id
 
 -- name: was_delivered_to_agents

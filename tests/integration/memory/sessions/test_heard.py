@@ -12,11 +12,13 @@ from memory.index.actions import maintenance
 from memory.intake.actions.remember import Outcome, remember, remember_all
 from memory.intake.models import ActionLog
 from memory.records.actions import MOST_SESSIONS
+from memory.records.models import Memory
 from memory.search.actions import search
 from memory.search.request import SearchRequest
 from memory.sessions.actions.append_turns import NewTurn
 from memory.sessions.models import GivenOut
 from memory.tasks import upkeep
+from teams.actions import create_project
 from tests.support import memories
 from tests.support.agent_runs import Shop, only_memory, update_memory
 from tests.support.work import taken as taken_job
@@ -82,6 +84,26 @@ def test_what_an_agent_says_confirms_a_memory_that_it_was_not_just_told(
         assert only_memory().confirmations == 0
     if expected == "known" and told == "itself":
         assert outcome.reason == "It was just told to you; saying it again confirms nothing."
+
+
+@pytest.mark.parametrize("elsewhere", [{"project": "till"}, {"scope": "personal"}])
+@pytest.mark.parametrize("content", [KNOWN, QUOTED])
+def test_what_was_told_in_one_place_is_news_in_another(
+    shop: Shop, elsewhere: dict[str, str], content: str
+) -> None:
+    create_project(caller=shop.owner, slug="till", name="Till", now=shop.now)
+    shop.remember(KNOWN)
+    recalled(shop.agent, shop.now)
+    new = memories.new(content, **{**OF_AGENTS, **elsewhere})
+
+    alone = remember(caller=shop.agent, new=new, now=shop.now)
+    again = remember_all(caller=shop.agent, new=(new,), now=shop.now)
+
+    assert alone.memory is not None
+    assert (alone.outcome, alone.memory.content) == ("added", content)
+    assert [one.outcome for one in again] == ["confirmed"]
+    with tenancy.unit():
+        assert Memory.objects.count() == 2
 
 
 @pytest.mark.parametrize(("is_open", "outcome"), [(True, "known"), (False, "confirmed")])
