@@ -33,7 +33,7 @@ from memory.records.queries import memories
 from memory.records.queries.memories import Cursor
 from memory.records.queries.views import Contradiction, MemoryView
 from memory.search.actions import search
-from memory.search.request import SearchRequest
+from memory.search.request import SearchRequest, Silence
 from memory.taxonomy import Status
 from memory.text import globs
 
@@ -139,7 +139,7 @@ def _search(caller: Caller, filters: Filters, asked: ListQuery, now: datetime) -
         most_sure=filters.maximum_confidence,
         # a glob that lets through at least what the first pattern does
         files=tuple(f"*{pattern}*" for pattern in whole if pattern)[:1],
-        anyway=asked.anyway,
+        silence=Silence.NONE if asked.anyway else Silence.QUERY,
     )
     answer = search(caller=caller, request=request, now=now)
     rows = tuple(

@@ -244,7 +244,12 @@ def _search(
             clean = secrets.leave_out(text=question, findings=secret)
         if clean.strip():
             search = request.SearchRequest(
-                query=clean, project=project, limit=HITS, types=TYPES, is_noted=False
+                query=clean,
+                project=project,
+                limit=HITS,
+                types=TYPES,
+                silence=request.Silence.HIT,
+                is_noted=False,
             )
             wanted.append((search, numbers))
     requests = tuple(search for search, _ in wanted)

@@ -23,7 +23,7 @@ from memory.index.actions import embedding
 from memory.search import fusion, packing, query, ranking, refinement, relevance
 from memory.search import pool as pools
 from memory.search.actions import SearchAnswer, search
-from memory.search.request import PROFILES, SearchRequest
+from memory.search.request import PROFILES, SearchRequest, Silence
 from memory.taxonomy import MemoryType
 from memory.text import tokens
 
@@ -107,7 +107,7 @@ def _ask(
         for name, way in ways.items():
             usual = _request(one, way)
             bare = search(caller=caller, request=replace(usual, threshold=0.0), now=now)
-            answer = search(caller=caller, request=usual, now=now)
+            answer = search(caller=caller, request=replace(usual, silence=Silence.HIT), now=now)
             degraded.update(dict.fromkeys(answer.degraded))
             found[name].append(_asked(one, bare, answer, filled.names))
         if number % SHOW_EVERY == 0 or number == len(queries):

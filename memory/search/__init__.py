@@ -13,7 +13,7 @@ Start at `actions.search`. It reads as its stages; each has one module:
 6. rank (`ranking`): the terms and multipliers of a named profile; every score is the sum of parts.
 7. rerank (`refinement`): a second model looks at the best 30 where that pays.
 8. judge: how likely a hit answers at all, 0..1 (`relevance`); `pool.judge` compares that with the
-   threshold, and below it there is silence.
+   threshold. A search is silent where no hit reaches it; packs leave out each hit that does not.
 9. read: the chosen memories, with what contradicts them; that they were given out is logged.
 10. organize (`presentation`) and pack (`packing`, `context`) where that is asked for.
 

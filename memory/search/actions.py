@@ -24,7 +24,7 @@ from memory.records.queries import views as memory_views
 from memory.search import pool as pools
 from memory.search import presentation, queries, query, ranking, refinement
 from memory.search import request as search_request
-from memory.search.request import NEVER, Deadline, Mode, SearchRequest, TooLate
+from memory.search.request import NEVER, Deadline, Mode, SearchRequest, Silence, TooLate
 from memory.secrets import findings as secrets
 from memory.secrets import scanner
 from memory.taxonomy import LinkKind
@@ -183,10 +183,11 @@ def _answer(run: _Run) -> SearchAnswer:
         run.watch.end("rerank")
         hits = _read(run, ordered)
     threshold = ordered.pool.threshold
-    shown = sum(hit.explain["relevance"]["value"] >= threshold for hit in hits)
+    fitting = sum(hit.explain["relevance"]["value"] >= threshold for hit in hits)
+    shown = fitting if request.silence is Silence.HIT or not fitting else len(hits)
     return SearchAnswer(
         hits=hits,
-        nothing_relevant=not shown,
+        nothing_relevant=not fitting,
         degraded=ordered.degraded if run.is_whole else (*ordered.degraded, SECRET_LEFT_OUT),
         took_ms=run.watch.total(),
         stages=run.watch.stages,
@@ -319,10 +320,10 @@ def _rerank(run: _Run, ordered: _Ordered) -> _Ordered:
 
 
 def _read(run: _Run, ordered: _Ordered) -> tuple[Hit, ...]:
-    """Judge the best, and read those that are relevant enough with what contradicts them."""
+    """Judge the best, and read those that silence lets through with what contradicts them."""
     pool = ordered.pool
     best = ordered.standings[: run.request.limit]
-    judged = pools.judge(pool=pool, standings=best, anyway=run.request.anyway)
+    judged = pools.judge(pool=pool, standings=best, silence=run.request.silence)
     run.watch.end("judge")
     with tenancy.unit():
         views, sides = memory_views.give_out_together(

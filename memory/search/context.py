@@ -26,7 +26,7 @@ from memory.records.queries import views as memory_views
 from memory.records.queries.views import MemoryView, give_out, views_of
 from memory.search import packing, presentation
 from memory.search.actions import Hit, organize_hits, search
-from memory.search.request import SearchRequest
+from memory.search.request import SearchRequest, Silence
 from memory.taxonomy import MemoryType
 from memory.text import tokens
 from teams import visibility
@@ -120,9 +120,8 @@ def context(*, caller: Caller, request: ContextRequest, now: datetime) -> Contex
     own = own_methodologies(caller=caller) if is_named else {}
     phase = phases.named_phase(methodology=request.methodology, name=request.phase, own=own)
     budget = _budget(phase, request.budget_tokens)
-    answer = search(
-        caller=caller, request=replace(request.search, phase=phase, limit=LOOKED_AT), now=now
-    )
+    wanted = replace(request.search, phase=phase, limit=LOOKED_AT, silence=Silence.HIT)
+    answer = search(caller=caller, request=wanted, now=now)
     hits = _by_salience(answer.hits, request.working_files)
     with tenancy.unit():
         order, ids, related = organize_hits(caller=caller, hits=hits)

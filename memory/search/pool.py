@@ -29,7 +29,7 @@ from memory.search import fusion, queries, ranking, relevance
 from memory.search.fusion import FusedCandidate, Method, Path, Turns
 from memory.search.query import Query, QueryKind
 from memory.search.refinement import ASKED
-from memory.search.request import SearchRequest, is_narrowed, question_of, scope_of
+from memory.search.request import SearchRequest, Silence, is_narrowed, question_of, scope_of
 from memory.taxonomy import MemoryType
 from memory.topics import queries as topics_queries
 from teams import visibility
@@ -217,14 +217,17 @@ def rank(*, pool: Pool, request: SearchRequest) -> tuple[ranking.Standing, ...]:
 
 
 def judge(
-    *, pool: Pool, standings: tuple[ranking.Standing, ...], anyway: bool = False
+    *, pool: Pool, standings: tuple[ranking.Standing, ...], silence: Silence = Silence.HIT
 ) -> tuple[tuple[ranking.Standing, relevance.Relevance], ...]:
-    """Return those that are relevant enough, or all, with their relevance, in order."""
+    """Return those that silence lets through, each with its relevance, in order."""
     judged = relevance.judge(
         observed=_observed(pool), calibration=pool.calibration, wording=pool.asked.wording
     )
-    values = ((one, judged[one.memory_id]) for one in standings)
-    return tuple((one, value) for one, value in values if anyway or value.value >= pool.threshold)
+    values = tuple((one, judged[one.memory_id]) for one in standings)
+    fitting = tuple((one, value) for one, value in values if value.value >= pool.threshold)
+    if silence is Silence.HIT:
+        return fitting
+    return values if fitting or silence is Silence.NONE else ()
 
 
 def graph_part_of(

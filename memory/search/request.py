@@ -71,6 +71,18 @@ class Mode(StrEnum):
     KEYWORD = "keyword"
 
 
+class Silence(StrEnum):
+    """What a search leaves out when relevance stays below the threshold.
+
+    `QUERY`: everything, where no result reaches it; one that does vouches for the ranking. `HIT`:
+    each that does not, where every result costs its reader tokens. `NONE`: nothing.
+    """
+
+    QUERY = "query"
+    HIT = "hit"
+    NONE = "none"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Narrowing:
     """What memories are narrowed by; what is empty lets everything through.
@@ -100,8 +112,7 @@ class SearchRequest(Narrowing):
     `modules`: any of these; `states`: also what is not live; `least_sure`, `most_sure`: bounds of
     the confidence; `phase`: of the work, raises some types; `threshold` 0 returns the ranking
     without silence; `hyde`: a model may write the memory that is missing when little is found;
-    `anyway`: what is below the threshold comes too, and is not counted as shown; `is_noted`: that
-    the results were given out.
+    `is_noted`: that the results were given out.
     """
 
     query: str
@@ -115,7 +126,7 @@ class SearchRequest(Narrowing):
     rerank: str = refinement.Rerank.USUAL.value
     hyde: bool = False
     mode: str = Mode.HYBRID.value
-    anyway: bool = False
+    silence: Silence = Silence.QUERY
     is_noted: bool = True
 
 

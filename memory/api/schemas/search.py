@@ -126,7 +126,10 @@ class RankedFilters(Filters):
         ),
     )
     threshold: float | None = Field(
-        None, ge=0, le=1, description="Least relevance; 0 returns the bare ranking."
+        None,
+        ge=0,
+        le=1,
+        description="Least relevance: of the best result of a search, of each in a pack; 0: any.",
     )
 
 

@@ -63,6 +63,7 @@ def brief(*, recipient: policy.Recipient, asked: BriefRequest) -> deliver.Delive
         asked.task,
         project=deliver.narrowing_of(recipient.session).project,
         limit=RESULTS_MOST,
+        silence=request.Silence.HIT,
         is_noted=False,
     )
     try:

@@ -15,7 +15,7 @@ from memory.injection.actions import deliver, delivery_log, policy
 from memory.records.queries import views
 from memory.records.queries.views import MemoryView
 from memory.search.actions import search
-from memory.search.request import SearchRequest
+from memory.search.request import SearchRequest, Silence
 from memory.sessions.queries import hold_own
 from memory.text.text import normalize
 from teams import trust, visibility
@@ -47,6 +47,7 @@ def advise_planner(
         project=narrowing.project,
         types=narrowing.types,
         limit=RESULTS_MOST,
+        silence=Silence.HIT,
         is_noted=False,
     )
     answer = search(caller=recipient.caller, request=request, now=recipient.now)

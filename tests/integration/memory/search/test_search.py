@@ -13,6 +13,7 @@ from accounts.errors import InvalidInput, NotFound
 from memory.index.models import EmbeddingModel
 from memory.records.models import Memory
 from memory.search.actions import STAGES
+from memory.search.request import Silence
 from teams.models import Project
 from tests.support.memories import CARTS, PARSER, REDIS
 from tests.support.reviewed import World
@@ -49,6 +50,27 @@ def test_what_fits_nothing_or_is_odd_is_answered_with_silence(known: World) -> N
         answer = known.search(query)
         assert answer.nothing_relevant, query
         assert answer.hits == (), query
+
+
+def test_one_relevant_hit_vouches_for_the_ranking_and_in_packs_each_stands_for_itself(
+    known: World,
+) -> None:
+    query = "redis token refresh of carts"
+    bare = known.search(query, threshold=0.0).hits
+    best, *others = (hit.relevance for hit in bare)
+    between, above = (best + max(others)) / 2, (best + 1) / 2
+
+    whole = known.search(query, threshold=between)
+    each = known.search(query, threshold=between, silence=Silence.HIT)
+    none = known.search(query, threshold=above)
+    marked = known.search(query, threshold=above, silence=Silence.NONE)
+
+    assert len(others) > 0
+    assert [hit.memory.id for hit in whole.hits] == [hit.memory.id for hit in bare]
+    assert [hit.relevance for hit in each.hits] == [best]
+    assert (none.hits, none.nothing_relevant, none.funnel.shown) == ((), True, 0)
+    assert (len(marked.hits), marked.nothing_relevant, marked.funnel.shown) == (len(bare), True, 0)
+    assert [one.funnel.shown for one in (whole, each)] == [len(bare), 1]
 
 
 def test_a_project_sets_how_relevant_a_hit_must_be(known: World) -> None:
