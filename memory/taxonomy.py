@@ -146,6 +146,7 @@ class LinkKind(StrEnum):
     CONFLICTS_WITH = "conflicts_with"
     VALIDATES = "validates"
     SEE_ALSO = "see_also"
+    SIMILAR = "similar"  # nearly the same text, but for something that may matter
 
 
 class Verdict(StrEnum):

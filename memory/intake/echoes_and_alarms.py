@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 from uuid import UUID
 
-from memory.records import assertions
+from memory.records import assertions, restatements
 from memory.text import text as texts
 
 NOBODY: Final = UUID(int=0)
@@ -43,15 +43,17 @@ class EchoLimits:
     """How like a memory a statement must be to be an echo of it; defaults, not measured.
 
     `new_words`: the share of its words that may be new; `overlap`: the Jaccard, and `cosine`, from
-    which it is one whatever is new.
+    which it is one whatever is new. `is_quoted`: only the same words, in their order, are one.
     """
 
     new_words: float
     overlap: float
     cosine: float
+    is_quoted: bool = False
 
 
-SAME_WORDS = EchoLimits(new_words=0.0, overlap=1.0, cosine=1.01)  # of what an agent says of itself
+# of what an agent says of itself
+SAME_WORDS = EchoLimits(new_words=0.0, overlap=1.0, cosine=1.01, is_quoted=True)
 OTHER_WORDS = EchoLimits(new_words=0.2, overlap=0.55, cosine=0.86)  # of what others put into words
 
 
@@ -94,7 +96,7 @@ def echo_of(
         and (score := _closeness(said, one, cosines.get(one.memory_id, 0.0), limits))
     ]
     for _, one in sorted(close, key=lambda item: (-item[0], item[1].memory_id)):
-        if one.content_hash == said.content_hash or not _differs(one, said):
+        if one.content_hash == said.content_hash or not _differs(one, said, limits):
             return one.memory_id
     return None
 
@@ -124,8 +126,10 @@ def _closeness(said: DeliveredText, one: DeliveredText, cosine: float, limits: E
     return max(overlap, cosine) if is_like else 0.0
 
 
-def _differs(old: DeliveredText, new: DeliveredText) -> bool:
+def _differs(old: DeliveredText, new: DeliveredText, limits: EchoLimits) -> bool:
     """Say whether the new one asserts something else: the opposite, a number, another name."""
+    if limits.is_quoted:
+        return not restatements.quotes(old=old.content, new=new.content)
     if old.words & _NUMBERS != new.words & _NUMBERS:
         return True
     restated = assertions.difference_of_restatement(

@@ -1,8 +1,10 @@
 """Gates that refuse or confirm a candidate, then what it does to what is known. Pure.
 
 The gates run in order; the first that refuses or confirms ends the run. Episodes are verbatim, so
-length and duplicates do not apply to them. A near duplicate that says the opposite, or another
-number, is no duplicate: it goes on to a decision.
+length and duplicates do not apply to them. A near duplicate is confirmed only where it says the
+same in the same words (`records.restatements`): no list of differences that matter is whole, so a
+text is never thrown away for one that is only near. It goes on to a decision; where nothing else is
+decided it is stored, and linked with what it is similar to.
 
 Nothing is overwritten and nothing deleted by any decision. The candidate is stored, perhaps with an
 edge to a known memory. It supersedes what it brings up to date or takes back; a contradiction opens
@@ -21,7 +23,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from accounts.messages import message
-from memory.records import assertions
+from memory.records import assertions, restatements
 from memory.records.assertions import Difference
 from memory.secrets import findings
 from memory.taxonomy import Authority, LinkKind, MemoryType
@@ -150,6 +152,7 @@ _OUTCOMES: dict[Relation, tuple[LinkKind | None, str]] = {
     Relation.EXTEND: (LinkKind.EXTEND, message("It adds to what is known.")),
     Relation.DERIVE: (LinkKind.DERIVE, message("It follows from what is known.")),
 }
+_SIMILAR = message("Nearly the same is known, but not in all its words.")
 _REPLACES = frozenset({Relation.UPDATE, Relation.RETRACT})
 
 
@@ -204,7 +207,30 @@ def decide(
                 target_version=memory.version,
                 certainty=1.0 if memory.judged is None else memory.certainty,
             )
-    return Decision(reason=message("Nothing known speaks about the same thing."))
+    return _stored_beside(closest_first)
+
+
+def _stored_beside(closest_first: list[StoredStatement]) -> Decision:
+    """Return how a candidate is stored that does nothing to what is known.
+
+    What a model judged to be about something else is not called similar.
+    """
+    near = (
+        one
+        for one in closest_first
+        if one.cosine > SAME_TEXT_COSINE and not one.is_elsewhere and one.judged is None
+    )
+    similar = next(near, None)
+    if similar is None:
+        return Decision(reason=message("Nothing known speaks about the same thing."))
+    return Decision(
+        target_id=similar.id,
+        link=LinkKind.SIMILAR,
+        reason=_SIMILAR,
+        cosine=similar.cosine,
+        target_version=similar.version,
+        certainty=min(1.0, similar.cosine),
+    )
 
 
 def with_judgments(
@@ -372,14 +398,11 @@ def _find_duplicate(
             reason=message("The same text is already known; that memory was confirmed."),
             confirmed_id=neighborhood.exact_duplicate_id,
         )
-    near = [one for one in neighborhood.neighbors if one.cosine > thresholds.near_duplicate_cosine]
-    if not near:
-        return None
-    new = assertions.assertion(text=content)
     same = [
         one
-        for one in near
-        if assertions.difference_of_restatement(old=one.content, new=new) is Difference.NONE
+        for one in neighborhood.neighbors
+        if one.cosine > thresholds.near_duplicate_cosine
+        and restatements.restates(old=one.content, new=content)
     ]
     if not same:
         return None
@@ -388,7 +411,7 @@ def _find_duplicate(
         outcome=GateOutcome.CONFIRMED,
         gate=Gate.NEAR_DUPLICATE,
         reason=message(
-            "Nearly the same is known (cosine {cosine:.2f}); that memory was confirmed.",
+            "The same is known in other spelling (cosine {cosine:.2f}); that memory was confirmed.",
             cosine=round(min(1.0, best.cosine), 2),
         ),
         confirmed_id=best.id,

@@ -37,6 +37,7 @@ SECRET_LEFT_OUT: Final = "secret_left_out"  # noqa: S105  a name, not a password
 MOST_EMBEDDED: Final = 2  # times that vectors are asked for, where the model changes in between
 MOST_NEIGHBORS: Final = 10  # a hit
 MOST_SEE_ALSO: Final = 5  # a hit
+ALONGSIDE: Final = frozenset({LinkKind.SEE_ALSO, LinkKind.SIMILAR})
 STAGES: Final = ("understand", "embed", "candidates", "fusion", "hyde", "rerank", "judge", "read")
 
 
@@ -375,7 +376,7 @@ def lay_out(*, caller: Caller, request: SearchRequest, now: datetime) -> Layout:
     order, ids, related = organize_hits(caller=caller, hits=answer.hits)
     linked: dict[bool, dict[UUID, list[memory_views.Relation]]] = {True: {}, False: {}}
     for one in related:
-        linked[one.kind is LinkKind.SEE_ALSO].setdefault(one.memory_id, []).append(one)
+        linked[one.kind in ALONGSIDE].setdefault(one.memory_id, []).append(one)
     disagreeing = set(ids) & memory_views.contradictions(relations=related).keys()
     by_id = {hit.memory.id: hit for hit in answer.hits}
     return Layout(

@@ -34,6 +34,7 @@ LINKS_OF_LAYERS: Final[Mapping[Layer, tuple[LinkKind, ...]]] = {
         LinkKind.DEPENDS_ON,
         LinkKind.REQUIRED_WITH,
         LinkKind.SEE_ALSO,
+        LinkKind.SIMILAR,
     ),
 }
 _IDENTIFIER_KINDS = frozenset({EntityKind.CODE, EntityKind.PATH, EntityKind.VERSION})

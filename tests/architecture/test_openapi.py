@@ -16,8 +16,8 @@ from memory.records.queries.views import MemoryView
 
 FROZEN = Path(__file__).with_name("openapi.json")
 HOW = (
-    "If the change is meant: python manage.py shell -c "
-    "'from tests.architecture.test_openapi import freeze; freeze()'"
+    "If the change is meant: DJANGO_SETTINGS_MODULE=config.settings.check .venv/bin/python "
+    "manage.py shell -c 'from tests.architecture.test_openapi import freeze; freeze()'"
 )
 WORDS = frozenset({"title", "description", "summary", "example", "examples", "tags"})
 

@@ -125,6 +125,19 @@ def test_what_may_not_be_seen_any_more_is_not_compared(shop: Shop) -> None:
     assert outcome.outcome == "added"
 
 
+def test_what_a_bound_token_may_not_see_is_not_compared(shop: Shop) -> None:
+    shop.remember(KNOWN, project=None, scope="organization")
+    request = SearchRequest(query="webhooks retried parked", threshold=0.0)
+    assert search(caller=shop.agent, request=request, now=shop.now).hits
+    with tenancy.unit():
+        bound = replace(shop.agent, bound_projects=(Project.objects.get(slug=shop.slug).id,))
+
+    new = memories.new(KNOWN, source="observer_inferred", project=shop.slug)
+    outcome = remember(caller=bound, new=new, now=shop.now)
+
+    assert outcome.outcome == "added"
+
+
 def test_each_counts_of_what_was_given_only_what_they_see(shop: Shop) -> None:
     session_id = measured(shop, shared=True)
     give(shop, session_id, "project", "used")

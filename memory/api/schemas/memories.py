@@ -191,7 +191,7 @@ class Remembered(schemas.Result):
     outcome: Literal["added", "confirmed", "known", "updated", "refused"]
     memory: Memory
     embedding: Literal["stored", "queued", "none"]
-    operation: Literal["", "supersedes", "contradicts", "extend", "derive"]
+    operation: Literal["", "supersedes", "contradicts", "extend", "derive", "similar"]
 
     @classmethod
     def of(cls, outcome: intake.Outcome, *, is_embedded: bool) -> "Remembered":

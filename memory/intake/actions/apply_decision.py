@@ -31,7 +31,7 @@ from memory.intake.actions import similar_memories
 from memory.intake.actions.candidate import Placement
 from memory.intake.integrate import Decision, Judged, StoredStatement
 from memory.intake.models import ActionLog
-from memory.records import assertions, versions, writes
+from memory.records import restatements, versions, writes
 from memory.records.actions import count_restatement, read_field
 from memory.records.models import Conflict, Memory, MemoryLink, MemoryVersion
 from memory.records.queries import views
@@ -398,7 +398,9 @@ def _replace_or_oppose(
     """Carry out a decision about a held memory; return as `_integrate`, None where nothing is."""
     old = _hold_target(row, decision)
     carry_out(caller=_author(row), row=row, old=old, decision=decision, now=now)
-    if old is None or decision.link is None or decision.cause is integrate.Cause.ELSEWHERE:
+    if old is None or decision.link in {None, LinkKind.SIMILAR}:
+        return None
+    if decision.cause is integrate.Cause.ELSEWHERE:
         return None  # of a conflict that fewer people see, no log of others hints at it
     verb = VERBS.get(decision.link, "extended")
     if decision.link is LinkKind.SUPERSEDES:
@@ -422,14 +424,13 @@ def _find_twin(
     """Return the sound memory that says the same, for one that nobody would miss beside it."""
     if any((row.external_id, row.pinned, row.version > 1, row.needs_review)):
         return None
-    own = assertions.assertion(text=row.content)
     twins = [
         one
         for one in known
         if one.cosine > thresholds.near_duplicate_cosine
         and one.is_sound
         and one.authority <= row.authority
-        and assertions.asserts_the_same(old=assertions.assertion(text=one.content), new=own)
+        and restatements.restates(old=one.content, new=row.content)
     ]
     best = min(twins, key=lambda one: (-one.cosine, one.id), default=None)
     return None if best is None else best.id

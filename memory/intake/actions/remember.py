@@ -4,10 +4,10 @@
 they never raise.
 
 Many at once are one transaction and one embedding job. Each item meets the same gates as a single
-one; a malformed or forbidden one is refused alone. What says nearly the same as an earlier item of
-the call, by three quarters of its words, is confirmed. Vectors do not exist until the job has run:
-it looks for near duplicates and conflicts then (`apply_decision.integrate_stored`). What the store
-already has is looked up and locked at once, in one order, before anything is written.
+one; a malformed or forbidden one is refused alone. What says the same as an earlier item of the
+call, in other spelling, is confirmed. Vectors do not exist until the job has run: it looks for near
+duplicates and conflicts then (`apply_decision.integrate_stored`). What the store already has is
+looked up and locked at once, in one order, before anything is written.
 """
 
 from collections import defaultdict
@@ -27,7 +27,7 @@ from memory.index.actions import embedding
 from memory.intake import integrate, queries
 from memory.intake.actions import apply_decision, candidate, revise, similar_memories
 from memory.intake.validation import NewMemory
-from memory.records import actions, assertions, writes
+from memory.records import actions, restatements, writes
 from memory.records.models import Memory
 from memory.records.queries import memories, views
 from memory.secrets import scanner
@@ -437,8 +437,7 @@ class _Batch:
         self.new: dict[Key, Memory] = {}
         self.stored: dict[Key, Memory] = {}
         self.places: dict[tuple[str | None, str | None, str | None], Placement] = {}
-        self.seen: defaultdict[Placement, assertions.Seen] = defaultdict(assertions.Seen)
-        self.by_position: dict[tuple[Placement, int], Memory] = {}  # in what was seen of a place
+        self.seen: dict[tuple[Placement, tuple[str, ...]], Memory] = {}  # by the words of each
         self.delivered: dict[tuple[str, Placement], similar_memories.Delivered] = {}
 
     def place(self, checked: Checked) -> tuple[Checked, Placement] | Outcome:
@@ -538,21 +537,17 @@ class _Batch:
         return outcome
 
     def _add(self, item: Checked, where: Placement) -> Outcome | Memory:
-        """Compose a new row, unless an earlier item of this call says nearly the same."""
+        """Compose a new row, unless an earlier item of this call says the same."""
         new = item.new
         is_compared = item.classification.type is not MemoryType.EPISODE and not new.external_id
-        position = -1
-        if is_compared:
-            position = self.seen[where].first_of(
-                content=new.content, content_hash=item.content_hash
-            )
-        earlier = self.by_position.get((where, position))
+        words = restatements.telling_words(text=new.content) if is_compared else ()
+        earlier = self.seen.get((where, words)) if words else None
         if earlier is not None:
             return Outcome(
                 outcome="confirmed",
                 memory=views.to_view(earlier, now=self.now),
                 gate=integrate.Gate.NEAR_DUPLICATE.value,
-                reason="Nearly the same came before in this call.",
+                reason="The same came before in this call, in other spelling.",
             )
         row = candidate.new_row(
             caller=self.caller,
@@ -562,8 +557,8 @@ class _Batch:
             now=self.now,
         )
         self.rows.append(row)
-        if is_compared:
-            self.by_position[where, position] = row
+        if words:
+            self.seen[where, words] = row
         self.new.update(dict.fromkeys(_keys_of(row), row))
         return row
 

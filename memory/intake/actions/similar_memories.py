@@ -240,7 +240,7 @@ def find_delivered(
         return (), {}
     is_extracted = source == Source.EXTRACTED
     is_derived = source != Source.AGENT_EXPLICIT
-    wider = (where.project_id, caller.organization_id) if is_derived else ()
+    around = (where.audience, where.project_id, caller.organization_id)
     lasting = timedelta(days=LONG_DAYS) if is_extracted else timedelta(hours=JUST_HOURS)
     rows = sql_queries.filled(
         "delivered_to_person",
@@ -251,7 +251,7 @@ def find_delivered(
         since=now - lasting,
         in_any_way=is_extracted,
         most=MOST,
-        of_place=[where.audience, *(id for id in wider if id is not None)],
+        of_place=list(around if is_derived else around[:1]),
         project=where.project_id,
         is_wide=is_derived,
         model=None if embedded is None else embedded.key,

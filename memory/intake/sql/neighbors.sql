@@ -89,9 +89,8 @@ FROM newest AS n
 JOIN memory_memory AS m ON m.id = n.memory_id
 LEFT JOIN memory_embeddingmodel AS e ON e.key = %(model)s
 LEFT JOIN memory_memoryvector AS v ON v.memory_id = m.id AND v.model_id = e.id AND v.live
-WHERE m.status <> 'deleted' AND m.audience = ANY(%(of_place)s::uuid[])
+WHERE m.status <> 'deleted' AND {visible} AND m.audience = ANY(%(of_place)s::uuid[])
   AND (m.project_id IS NOT DISTINCT FROM %(project)s::uuid OR %(is_wide)s AND m.project_id IS NULL)
-  AND {visible}
 ORDER BY m.id
 
 -- name: was_delivered_to_agents

@@ -129,7 +129,8 @@ def apply_edit(
     )
     writes.announce(caller=caller, kind="memory.corrected", rows=(old,))
     review_id = None
-    if waited and outcome.outcome == "added" and not outcome.operation:  # else it is not undone
+    changed_none = outcome.operation in {"", LinkKind.SIMILAR}  # else it is not undone
+    if waited and outcome.outcome == "added" and changed_none:
         traces.made.append(successor)
         traces.links.append(link.pk)
         review_id = actions.record_verdict(

@@ -202,11 +202,30 @@ def test_a_sound_memory_does_not_vanish_into_a_doubtful_one(world: World, doubtf
     assert row_of(old).confirmations == 0
 
 
-def test_nearly_the_same_in_one_call_is_one(world: World) -> None:
-    found = told_at_once(world, OLD, OLD.replace("before it", "before that it"), OTHER)
+def test_the_same_in_other_spelling_in_one_call_is_one_and_other_words_are_not(
+    world: World,
+) -> None:
+    found = told_at_once(world, OLD, COPY, OTHER, OLD.replace("before it", "before that it"))
 
-    assert [one.outcome for one in found] == ["added", "confirmed", "added"]
+    assert [one.outcome for one in found] == ["added", "confirmed", "added", "added"]
     assert found[1].gate == "near_duplicate"
+
+
+def test_what_is_near_and_differs_is_stored_beside_it_and_linked(world: World) -> None:
+    known = said(world, OLD)
+
+    outcome = world.sent(OLD.replace("before it gives up", "after it gives up"))
+
+    assert (outcome.outcome, outcome.operation, outcome.related_id) == (
+        "added",
+        "similar",
+        known.id,
+    )
+    assert row_of(known).confirmations == 0
+    with tenancy.unit():
+        link = MemoryLink.objects.get(target_id=known.id)
+        assert (link.kind, link.automatic) == ("similar", True)
+        assert Memory.objects.filter(status="active").count() == 2
 
 
 @pytest.mark.parametrize("by_agent", [True, False])

@@ -298,9 +298,12 @@ def test_projects_set_near_duplicates_and_how_long_a_memory_is(world: World) -> 
     change(near_duplicate_cosine=0.8, conflict_cosine=1.0, maximum_length=1_000)
     world.stored(MERGED)
 
-    outcome, long = world.sent(f"{MERGED} Yes."), world.sent(FAR * 20)
+    outcome, long = world.sent(MERGED.replace("two", "`2`")), world.sent(FAR * 20)
+    change(near_duplicate_cosine=1.0)
+    apart = world.sent(MERGED.replace("two", "2"))
     change(minimum_length=200)
 
     assert (outcome.outcome, outcome.gate, long.gate) == ("confirmed", "near_duplicate", "length")
+    assert apart.outcome == "added"
     assert world.sent(FAR).gate == "length"
     assert memories.sent(world.owner, world.now, FAR).outcome == "added"

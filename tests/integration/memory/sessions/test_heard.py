@@ -168,13 +168,13 @@ def test_many_rounds_of_recall_and_extraction_add_nothing(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("is_told", [True, False])
-def test_many_that_paraphrase_what_was_told_confirm_nothing(shop: Shop, is_told: bool) -> None:
+def test_many_that_spell_otherwise_what_was_told_confirm_nothing(shop: Shop, is_told: bool) -> None:
     known = shop.remember(KNOWN, source="agent_explicit")
-    if is_told:
-        recalled(shop.agent, shop.now)
-    new = memories.new(KNOWN.replace("growing", "ever growing"), **OF_AGENTS)
+    new = memories.new(KNOWN.replace("11", "eleven"), **OF_AGENTS)
 
     (outcome,) = remember_all(caller=shop.agent, new=(new,), now=shop.now)
+    if is_told:
+        recalled(shop.agent, shop.now)
     upkeep.embed(taken_job(outcome.job_id))
 
     copy = only_memory(superseded_by_id=known.id)
