@@ -70,11 +70,11 @@ class Row(NamedTuple):
     memory: MemoryView
     contradictions: tuple[Contradiction, ...] = ()  # stand below: no side is shown alone
     explain: Mapping[str, Any] | None = None  # why a search found it, None without a search
-    threshold: float = 0.0  # how relevant it must be to be shown unasked, 0 without a search
+    threshold: float = 0.0  # how relevant the best result must be, 0 without a search
 
 
 class ListQuery(NamedTuple):
-    """The query box and the page of it; `anyway` shows what is not relevant enough, too."""
+    """The query box and the page of it; `anyway` shows results where none is relevant enough."""
 
     text: str
     cursor: Cursor | None
@@ -222,7 +222,7 @@ def reason(*, explain: Mapping[str, Any], threshold: float) -> SafeString:
         verdict="enough" if relevance >= threshold else "short",
         relevance=round(100 * relevance),
         threshold=round(100 * threshold),
-        relevant=gettext("relevance %(value)s, shown from %(threshold)s on")
+        relevant=gettext("relevance %(value)s, relevant from %(threshold)s on")
         % {"value": _digits(relevance, 2), "threshold": _digits(threshold, 2)},
     )
 

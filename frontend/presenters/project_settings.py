@@ -27,8 +27,8 @@ OUTCOMES: Final[tuple[tuple[str, str, Name, Name], ...]] = (  # with the gate, a
     (
         "confirmed",
         "near_duplicate",
-        _("Same meaning"),
-        _("A nearly identical memory existed and was confirmed."),
+        _("Same words"),
+        _("A memory with the same words in other spelling existed and was confirmed."),
     ),
     (
         "known",

@@ -52,7 +52,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """One query asked of one profile: `ranked` without silence; the rest as usual.
+    """One query asked of one profile: `ranked` without silence; of the pack each hit that fits.
 
     `stages`: milliseconds of each stage of the usual search, by its name.
     """

@@ -43,17 +43,17 @@ class EchoLimits:
     """How like a memory a statement must be to be an echo of it; defaults, not measured.
 
     `new_words`: the share of its words that may be new; `overlap`: the Jaccard, and `cosine`, from
-    which it is one whatever is new. `is_quoted`: only the same words, in their order, are one.
+    which it is one whatever is new. `is_whole`: only the same words, all of them, are one.
     """
 
     new_words: float
     overlap: float
     cosine: float
-    is_quoted: bool = False
+    is_whole: bool = False
 
 
 # of what an agent says of itself
-SAME_WORDS = EchoLimits(new_words=0.0, overlap=1.0, cosine=1.01, is_quoted=True)
+SAME_WORDS = EchoLimits(new_words=0.0, overlap=1.0, cosine=1.01, is_whole=True)
 OTHER_WORDS = EchoLimits(new_words=0.2, overlap=0.55, cosine=0.86)  # of what others put into words
 
 
@@ -128,8 +128,8 @@ def _closeness(said: DeliveredText, one: DeliveredText, cosine: float, limits: E
 
 def _differs(old: DeliveredText, new: DeliveredText, limits: EchoLimits) -> bool:
     """Say whether the new one asserts something else: the opposite, a number, another name."""
-    if limits.is_quoted:
-        return not restatements.quotes(old=old.content, new=new.content)
+    if limits.is_whole:
+        return not restatements.restates(old=old.content, new=new.content)
     if old.words & _NUMBERS != new.words & _NUMBERS:
         return True
     restated = assertions.difference_of_restatement(

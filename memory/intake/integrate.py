@@ -398,12 +398,9 @@ def _find_duplicate(
             reason=message("The same text is already known; that memory was confirmed."),
             confirmed_id=neighborhood.exact_duplicate_id,
         )
-    same = [
-        one
-        for one in neighborhood.neighbors
-        if one.cosine > thresholds.near_duplicate_cosine
-        and restatements.restates(old=one.content, new=content)
-    ]
+    near = [one for one in neighborhood.neighbors if one.cosine > thresholds.near_duplicate_cosine]
+    words = restatements.telling_words(text=content) if near else ()
+    same = [one for one in near if restatements.telling_words(text=one.content) == words]
     if not same:
         return None
     best = min(same, key=lambda one: (-one.cosine, one.id))

@@ -1,6 +1,6 @@
 """What two statements assert differently, by words alone, and which of a batch say the same.
 
-The heuristic behind conflict checks without a model, and the guard of near-duplicate checks: an
+The heuristic behind conflict checks without a model, and the guard of what counts as said again: an
 embedder hardly sees that "retry 3 times" became "retry 5 times", or that "use" became "never use".
 It prefers to miss a difference of wording over inventing one: values count only where both texts
 have one that the other lacks, and names only inside nearly the same sentence. Two statements of

@@ -75,7 +75,7 @@ class Silence(StrEnum):
     """What a search leaves out when relevance stays below the threshold.
 
     `QUERY`: everything, where no result reaches it; one that does vouches for the ranking. `HIT`:
-    each that does not, where every result costs its reader tokens. `NONE`: nothing.
+    each that does not, in what is given to agents that did not ask. `NONE`: nothing.
     """
 
     QUERY = "query"

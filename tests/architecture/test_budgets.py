@@ -26,7 +26,7 @@ BUDGETS = {  # subject: lines
     "memory/extraction": 1_470,
     "memory/index": 1_630,
     "memory/injection": 2_670,
-    "memory/intake": 3_390,
+    "memory/intake": 3_400,
     "memory/management": 600,
     "memory/mcp": 1_450,
     "memory/observer": 4_600,

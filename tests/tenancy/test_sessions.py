@@ -113,18 +113,6 @@ def test_the_job_behind_a_session_is_told_to_who_opened_it(
         jobs.find_job(caller=replace(shop.member, user_id=person.id), job_id=job_id)
 
 
-def test_what_may_not_be_seen_any_more_is_not_compared(shop: Shop) -> None:
-    shop.remember(KNOWN)
-    request = SearchRequest(query="webhooks retried parked", threshold=0.0)
-    assert search(caller=shop.agent, request=request, now=shop.now).hits
-    leave(shop)
-
-    new = memories.new(KNOWN, source="agent_explicit")
-    outcome = remember(caller=shop.agent, new=new, now=shop.now)
-
-    assert outcome.outcome == "added"
-
-
 def test_what_a_bound_token_may_not_see_is_not_compared(shop: Shop) -> None:
     shop.remember(KNOWN, project=None, scope="organization")
     request = SearchRequest(query="webhooks retried parked", threshold=0.0)

@@ -54,15 +54,18 @@ def hold(*, decision: Decision) -> Memory | None:
     """Lock the memory a decision concerns, None where it concerns none. In a unit.
 
     Taken before anything is inserted, so that writers wait for each other in one order. Raises
-    Conflict where it has left or changed meanwhile.
+    Conflict where it has left or changed meanwhile. For what is only similar nobody waits, and
+    nothing fails: then it is None.
     """
     if decision.target_id is None:
         return None
-    rows = Memory.objects.select_for_update(of=("self",)).filter(
-        pk=decision.target_id, status=Status.ACTIVE.value
-    )
-    old = rows.first()
-    if old is None or not is_as_read(row=old, decision=decision):
+    is_only_similar = decision.link is LinkKind.SIMILAR
+    held = Memory.objects.select_for_update(of=("self",), skip_locked=is_only_similar)
+    old = held.filter(pk=decision.target_id, status=Status.ACTIVE.value).first()
+    is_current = old is not None and is_as_read(row=old, decision=decision)
+    if is_only_similar:
+        return old if is_current else None
+    if not is_current:
         raise Changed(
             detail="The memories that this refers to have changed meanwhile.", hint="Send it again."
         )
@@ -81,6 +84,8 @@ def carry_out(
     if old is None or decision.link is None:
         return None
     before = None
+    if decision.link is not LinkKind.SIMILAR:  # what is decided now says more
+        take_edges((row.id, old.id), (row.id, old.id), kind=LinkKind.SIMILAR)
     if decision.link is LinkKind.SUPERSEDES:
         before = retire(caller=caller, old=old, successor=row, reason=decision.reason, now=now)
     link(source=row, target=old, decision=decision, before=before)
@@ -476,9 +481,10 @@ def _hold_target(row: Memory, decision: Decision) -> Memory | None:
     if decision.target_id is None:
         return None
     pair = (row.id, decision.target_id)
+    others = MemoryLink.objects.exclude(kind=LinkKind.SIMILAR.value)  # which judges nothing
     if (
         Conflict.objects.filter(older__in=pair, newer__in=pair).exists()
-        or MemoryLink.objects.filter(source__in=pair, target__in=pair).exists()
+        or others.filter(source__in=pair, target__in=pair).exists()
         or set(pair) in views.rejected_pairs(memory_ids=pair)
     ):
         return None

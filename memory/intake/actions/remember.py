@@ -58,7 +58,7 @@ class Prepared:
 class Outcome:
     """What became of a candidate, and why. `done` names what was written, empty for nothing.
 
-    `related_id` is the memory it replaced, contradicts or adds to, `operation` which of them;
+    `related_id`: the memory it replaced, contradicts, adds to or is similar to; `operation` which;
     `conflict_id` where a person is to decide; `cause` why, or why it was refused.
     """
 
@@ -159,6 +159,8 @@ def _decide_at(
         conflict_cosine=thresholds.conflict_cosine,
     )
     old = apply_decision.hold(decision=decision)
+    if old is None:
+        decision = integrate.Decision(reason=decision.reason)
     surprise = neighborhood.surprise
     row = candidate.new_row(
         caller=caller, checked=checked, placement=where, surprise=surprise, now=now

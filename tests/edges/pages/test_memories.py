@@ -40,7 +40,7 @@ def test_a_search_tells_what_each_step_kept(pages: Pages, memory: MemoryView) ->
         EmbeddingModel.objects.update(key="gone/model")
     missing = pages.owner.get(LIST, {"q": refresh}).text
 
-    for text in ("Why this order", "by words: 1 of 1", "1 of 1 shown", "shown from"):
+    for text in ("Why this order", "by words: 1 of 1", "1 of 1 shown", "relevant from"):
         assert text in page
     for text in ("No results", "Show the closest match anyway"):
         assert text in silent

@@ -58,9 +58,12 @@ def test_an_answer_that_comes_late_does_not_open_what_was_closed(open_page: Open
 
     page.keyboard.press("Escape")
     expect(page.locator("#inspector")).to_be_hidden()
-    with page.expect_response("**/memories/*"):
-        held[0].continue_()
-    page.evaluate("new Promise(requestAnimationFrame)")
+    page.evaluate(
+        "document.addEventListener('htmx:afterRequest', () => { window.answered = true })"
+    )
+    held[0].continue_()
+    page.wait_for_function("() => window.answered")
+    page.evaluate("() => new Promise(requestAnimationFrame)")
 
     expect(page.locator("#inspector")).to_be_hidden()
     expect(page).not_to_have_url(re.compile("peek="))

@@ -24,6 +24,7 @@ from tests.support.agent_runs import Shop, only_memory, update_memory
 from tests.support.work import taken as taken_job
 
 KNOWN = "Webhooks are retried 11 times with growing pauses, then parked for a person."
+SPELLED = KNOWN.replace("a person", "the person")
 QUOTED = "Webhooks are retried 11 times, then parked for a person."
 PARAPHRASED = "Webhooks get retried 11 times with growing pauses and then parked for a human."
 ROUNDS = 4
@@ -52,7 +53,8 @@ def taken(shop: Shop, *said: str | NewTurn) -> dict[str, Any]:
     ("told", "content", "hours", "expected"),
     [
         ("itself", KNOWN, 0, "known"),
-        ("itself", QUOTED, 0, "known"),
+        ("itself", SPELLED, 0, "known"),
+        ("itself", QUOTED, 0, "added"),
         ("itself", KNOWN, 25, "confirmed"),
         ("itself", KNOWN.replace("11", "5"), 0, "added"),
         ("itself", KNOWN.replace("are retried", "are never retried"), 0, "added"),
@@ -125,12 +127,12 @@ def test_what_an_open_one_was_told_is_kept(shop: Shop, is_open: bool, outcome: s
 def test_many_at_once_confirm_nothing_that_was_told_and_a_person_does(shop: Shop) -> None:
     shop.remember(KNOWN)
     recalled(shop.agent, shop.now)
-    contents = (KNOWN, QUOTED, "Carts expire after a day without a purchase.")
+    contents = (KNOWN, SPELLED, QUOTED, "Carts expire after a day without a purchase.")
     new = tuple(memories.new(content, **OF_AGENTS) for content in contents)
 
     outcomes = remember_all(caller=shop.agent, new=new, now=shop.now)
 
-    assert [one.outcome for one in outcomes] == ["known", "known", "added"]
+    assert [one.outcome for one in outcomes] == ["known", "known", "added", "added"]
     recalled(shop.owner, shop.now)
     again = memories.sent(shop.owner, shop.now, KNOWN, project=shop.slug)
     assert again.memory is not None
@@ -192,7 +194,7 @@ def test_what_was_put_right_is_not_learned_again(shop: Shop, status: str, expect
     recalled(shop.agent, shop.now)
     update_memory(known.id, status=status)
 
-    outcome = said(shop, QUOTED)
+    outcome = said(shop, SPELLED)
 
     assert outcome.outcome == expected
     assert only_memory(pk=known.id).confirmations == 0

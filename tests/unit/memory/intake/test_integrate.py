@@ -250,8 +250,10 @@ def heard(content: str, limits: EchoLimits, cosine: float = 0.0) -> bool:
 
 @pytest.mark.parametrize("limits", [SAME_WORDS, OTHER_WORDS])
 def test_the_same_is_an_echo_and_opposites_and_numbers_are_news(limits: EchoLimits) -> None:
-    for content in (KNOWN, KNOWN.upper(), "Webhooks are retried 11 times, then parked."):
+    for content in (KNOWN, KNOWN.replace("a person", "the person")):
         assert heard(content, limits), content
+    for content in (KNOWN.upper(), "Webhooks are retried 11 times, then parked."):
+        assert heard(content, limits) is (limits is OTHER_WORDS), content
     for content in (
         KNOWN.replace("11", "5"),
         KNOWN.replace("are retried", "are never retried"),
