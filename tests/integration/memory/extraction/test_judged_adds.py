@@ -92,6 +92,20 @@ def test_an_add_is_judged_by_its_job(vendor: Vendor, wishing: World) -> None:
         assert Statistic.objects.get(kind="model_use").counts["calls"] == 1
 
 
+def test_what_a_model_judges_takes_the_place_of_what_was_only_similar(
+    vendor: Vendor, wishing: World
+) -> None:
+    wishing.stored(OLD)
+    near = wishing.sent(OLD.replace("before it gives up", "after it gives up"))
+    before = _links()
+
+    assert near.memory is not None
+    result = judged(wishing, near.memory)
+
+    assert ([kind for kind, _, _ in before], result["integrated"]) == (["similar"], 1)
+    assert _links() == [("extend", True, 0.8)]
+
+
 def test_what_conversations_bring_is_not_judged_twice(world: World, vendor: Vendor) -> None:
     _pair(world)
     allow(world, max_llm_adds_per_day=2)
