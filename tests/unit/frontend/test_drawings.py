@@ -100,7 +100,7 @@ EXPLAIN = {
 def test_numbers_are_rounded_and_a_relevant_hit_is_drawn_as_enough() -> None:
     drawn = memory_list.reason(explain=EXPLAIN, threshold=0.138)
 
-    assert "relevance 0.30, shown from 0.14 on" in drawn
+    assert "relevance 0.30, relevant from 0.14 on" in drawn
     assert "0.674 = by meaning 0.667 (rank 1) + by words 0.007 (rank 45)" in drawn
     assert "phase · 1.20, before reranking: rank 3" in drawn
     assert 'class="enough" width="30%"' in drawn

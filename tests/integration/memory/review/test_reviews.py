@@ -434,6 +434,6 @@ def test_an_agent_that_restates_corrects_nothing(world: World, memory: MemoryVie
     search(caller=agent, request=asked, now=world.now)
 
     with pytest.raises(InvalidInput, match="says exactly the same"):
-        corrected(world, memory, f"“{REDIS}”", agent)
+        corrected(world, memory, REDIS.rstrip(".") + "!", agent)
 
     assert now_of(world, memory).status == "active"
