@@ -248,10 +248,10 @@ class Seen:
         self._entries: dict[int, _Entry] = {}
         self._count = 0
 
-    def first_of(self, *, content: str, content_hash: str = "") -> int:
+    def first_of(self, *, content: str) -> int:
         """Return the place of the first that says the same, be it this one's own; keep it."""
         position, self._count = self._count, self._count + 1
-        digest = content_hash or texts.content_hash(content=content)
+        digest = texts.content_hash(content=content)
         known = self._by_hash.get(digest)
         if known is not None:
             return known
