@@ -99,9 +99,10 @@ class Structure(StrEnum):
 
 
 class Verification(StrEnum):
-    """Whether the source still says so."""
+    """Whether the source still says so; evidenced: its agent was asked about what was observed."""
 
     UNVERIFIED = "unverified"
+    EVIDENCED = "evidenced"
     VERIFIED = "verified"
     STALE = "stale"
     CONTRADICTED = "contradicted"

@@ -167,6 +167,9 @@ class HookChanges(schemas.Changes):
         description="Between steps, what answers the agent's last searches."
     )
     planner: bool = schemas.unsent(description="What a plan should know, and its checklist.")
+    reflect: bool = schemas.unsent(
+        description="The question to an agent that stops whether what it met is a lesson."
+    )
 
 
 class HooksShown(schemas.Result):
@@ -179,6 +182,7 @@ class HooksShown(schemas.Result):
     step_recorded: bool
     step_searched: bool
     planner: bool
+    reflect: bool
 
 
 class ExperimentChanges(schemas.Changes):

@@ -419,7 +419,7 @@ def experiments_in(*, project: Project | None) -> Experiments:
 
 
 class Hook(StrEnum):
-    """What gives memory back by itself, or at a point that an agent names."""
+    """What gives memory back by itself, at a point that an agent names, or asks the agent."""
 
     BRIEF = "brief"
     PREFETCH = "prefetch"
@@ -428,6 +428,7 @@ class Hook(StrEnum):
     STEP_RECORDED = "step_recorded"
     STEP_SEARCHED = "step_searched"
     PLANNER = "planner"
+    REFLECT = "reflect"
 
 
 ASKED_FOR: Final = frozenset({Hook.STEP_RECORDED, Hook.STEP_SEARCHED})  # off as usual

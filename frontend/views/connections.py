@@ -21,7 +21,7 @@ from frontend.views.base import Frame
 from graph.index.queries import code_index
 from memory.injection.actions.connection_test import ConnectionOutcome, try_connection
 from memory.injection.harnesses import HOOK_SCRIPT_VERSION
-from memory.injection.queries import milestones, project_totals
+from memory.injection.queries import milestones, project_totals, reflection_totals
 from memory.sessions.actions.trust import get_trust, set_trust
 from teams import actions
 from teams.permissions import Act
@@ -210,6 +210,7 @@ def _checklist(frame: Frame, known: tuple[TokenView, ...]) -> dict[str, object]:
         "newest_hook": HOOK_SCRIPT_VERSION,
         "has_old": any(one["is_old"] for one in agents),
         "given": given,
+        "asked": reflection_totals(caller=frame.caller, project=frame.slug),
         "is_paused": paused.paused,
         "may_pause": frame.may(Act.MANAGE_PROJECTS),
         "may_pause_agents": frame.may(Act.WRITE),

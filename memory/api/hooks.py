@@ -16,10 +16,12 @@ from memory.injection import harnesses
 from memory.injection.actions import deliver
 from memory.injection.actions.external_binding import Whereabouts
 from memory.injection.actions.hooks import follow_agent
+from memory.observer.actions import reflection
 from memory.search.request import Deadline
 
 SILENCE: Final = "X-Cairn-Silence"
 LATE: Final = "late"
+STOP_SECONDS: Final = 0.8  # a program that stops waits for a second
 NOT_OFF: Final = frozenset({"", "0", "false", "no"})
 
 
@@ -69,8 +71,9 @@ def hook(call: Call, body: HookPayload, headers: HookHeaders) -> Answer:
 
     For the hooks of agents' programs: the body is the program's own payload, and so is the answer:
     claude-code, cursor, codex, copilot, cline, or generic. The first prompt is answered with a
-    brief, the touch of a file with its warnings, most often nothing. An event that nobody knows is
-    answered emptily. What is not ready within 2.5 seconds is not given, nor written down as given:
+    brief, the touch of a file with its warnings, most often nothing. An agent that stops may be
+    asked, once a session, whether what it met is a lesson. An event that nobody knows is answered
+    emptily. What is not ready within 2.5 seconds is not given, nor written down as given:
     X-Cairn-Silence says so.
     """
     payload = body.model_extra or {}
@@ -81,9 +84,12 @@ def hook(call: Call, body: HookPayload, headers: HookHeaders) -> Answer:
             hint=message("Use one of: {names}.", names=tuple(harnesses.Harness)),
         )
     adapter = harnesses.ADAPTERS[harnesses.Harness(name)]
-    event = harnesses.read_payload(adapter=adapter, payload=payload, event=headers.event)
-    ends_at = time.monotonic() + settings.HOOK_SECONDS
-    delivery = deliver.SILENCE
+    event = replace(
+        harnesses.read_payload(adapter=adapter, payload=payload, event=headers.event),
+        waits=headers.waits.strip() != "0",
+    )
+    began = time.monotonic()
+    delivery, question = deliver.SILENCE, ""
     if headers.off.strip().lower() in NOT_OFF:
         whereabouts = Whereabouts(
             project=headers.project.strip(),
@@ -94,11 +100,15 @@ def hook(call: Call, body: HookPayload, headers: HookHeaders) -> Answer:
         )
         delivery = follow_agent(
             caller=call.caller,
-            event=replace(event, waits=headers.waits.strip() != "0"),
+            event=event,
             whereabouts=whereabouts,
             now=call.now,
-            deadline=Deadline(ends_at=ends_at, clock=time.monotonic),
+            deadline=Deadline(ends_at=began + settings.HOOK_SECONDS, clock=time.monotonic),
         )
+        at_stop = Deadline(ends_at=began + STOP_SECONDS, clock=time.monotonic)
+        question = reflection.ask(caller=call.caller, event=event, now=call.now, deadline=at_stop)
+    if question:
+        return Answer(harnesses.question(adapter=adapter, text=question))
     return Answer(
         harnesses.answer(adapter=adapter, event=event.event, text=delivery.text),
         headers={SILENCE: LATE} if delivery.is_late else {},

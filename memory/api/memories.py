@@ -49,6 +49,7 @@ from memory.records import filters
 from memory.records.actions import archive, confirm, pin, restore
 from memory.records.queries import memories
 from memory.review.actions import corrections
+from memory.sessions.actions import answers
 
 
 class BulkQuery(WaitQuery):
@@ -100,6 +101,7 @@ def create_memory(call: Call, body: NewMemory, query: WaitQuery) -> Remembered:
     the gate and says what would pass.
     """
     new = body.made_for(call.caller)
+    new = answers.as_answer(caller=call.caller, new=new, now=call.now)
     return _remembered(call, remember(caller=call.caller, new=new, now=call.now), query.wait)
 
 

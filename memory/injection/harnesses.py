@@ -20,6 +20,7 @@ from typing import ClassVar, Final
 import orjson
 from pydantic import ConfigDict, TypeAdapter
 
+from memory.client.transcripts.parsers import OWN_QUESTION
 from memory.sessions import event_parsing, file_paths, tools
 from memory.sessions.events import Event
 from memory.text.text import read_tables
@@ -60,14 +61,23 @@ class Form(StrEnum):
     CONTEXT = "context"
 
 
+class QuestionForm(StrEnum):
+    """How a program is told that its agent is asked something before it stops."""
+
+    DECISION = "decision"  # `block`, with the question as its reason
+    FOLLOW_UP = "followup_message"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adapter:
     """One program. `unanswered` are events whose answer it does not hand on to its model.
 
     `tools` names the tool of events that do not name it; `batch` is the field with a list of calls,
     each with the fields of a single one; `outcome` tells whether a call failed; `agent` names the
-    subagent that did it; `took` is how many milliseconds a call took. Defaults are the names that
-    most programs use.
+    subagent that did it; `took` is how many milliseconds a call took. `asked_at` are events at
+    which an agent that stops can be asked something; not where one of the fields `continued` says
+    that it goes on already, or `status` that a person stopped it. Defaults are the names that most
+    programs use.
     """
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid")  # a misspelled field is an error
@@ -90,6 +100,10 @@ class Adapter:
     outcome: tuple[str, ...] = ()
     project: tuple[str, ...] = ()
     batch: str = ""
+    asked_at: frozenset[str] = frozenset()
+    question: QuestionForm = QuestionForm.DECISION
+    continued: tuple[str, ...] = ("stop_hook_active", "loop_count")
+    status: tuple[str, ...] = ("status",)
     tools: Mapping[str, str] = field(default_factory=dict)
 
     def hands_on(self, event: str) -> bool:
@@ -114,6 +128,7 @@ NESTED_MOST: Final = 4  # levels of a result in which a text is looked for; defa
 SELF: Final = "."
 COMPACTED: Final = "compact"  # why a session starts, where its context was cut down
 FAILED: Final = ("failure", "error", "denied")
+STOPPED: Final = ("aborted", "error")  # an agent that nobody lets answer
 _TOUCHING: Final = frozenset({tools.Act.READ, tools.Act.EDIT})
 _PATCHED: Final = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
 _RESULT_FIELDS: Final = (
@@ -147,7 +162,8 @@ class HookEvent:
     `is_answerable`: the program hands the answer on to its model. `files` are those that were read
     or edited, as paths within `folder` where they lie there; `project` is the one that the payload
     names, if any; `agent` a subagent, with a context of its own; `waits` says whether the program
-    waits for the answer, `is_compacted` that the context of its model was just compacted.
+    waits for the answer, `is_compacted` that the context of its model was just compacted, and
+    `can_be_asked` that the main agent stops and can be asked something before.
     """
 
     harness: str
@@ -164,6 +180,7 @@ class HookEvent:
     files: tuple[str, ...] = ()
     waits: bool = True
     is_compacted: bool = False
+    can_be_asked: bool = False
 
 
 def read_payload(*, adapter: Adapter, payload: Mapping[str, object], event: str = "") -> HookEvent:
@@ -185,12 +202,27 @@ def read_payload(*, adapter: Adapter, payload: Mapping[str, object], event: str 
         is_answerable=adapter.hands_on(plain),
         project=_text(_value_at(payload, adapter.project)).strip()[:PROJECT_MOST],
         agent=_text(_value_at(payload, adapter.agent)).strip()[:SESSION_MOST],
-        prompt=_text(_value_at(payload, adapter.prompt)),
+        prompt=_prompt(adapter, payload),
         message=_text(_value_at(payload, adapter.message)) if meaning is Meaning.REPLIED else "",
         calls=calls,
         files=tuple(dict.fromkeys(within))[:FILES_MOST],
         is_compacted=meaning is Meaning.OPENED and payload.get("source") == COMPACTED,
+        can_be_asked=_can_be_asked(adapter, payload, plain),
     )
+
+
+def _prompt(adapter: Adapter, payload: Mapping[str, object]) -> str:
+    """Return what a person said; a question of ours that a program hands on is not theirs."""
+    text = _text(_value_at(payload, adapter.prompt))
+    return "" if OWN_QUESTION in text else text
+
+
+def _can_be_asked(adapter: Adapter, payload: Mapping[str, object], event: str) -> bool:
+    """Say whether it is the main agent that stops, by itself, and may be asked before."""
+    goes_on = any(payload.get(name) for name in adapter.continued)
+    is_stopped = _value_at(payload, adapter.status) in STOPPED
+    is_main = not _text(_value_at(payload, adapter.agent)).strip()
+    return event in adapter.asked_at and is_main and not (goes_on or is_stopped)
 
 
 def event_rows(*, event: HookEvent) -> tuple[Row, ...]:
@@ -236,6 +268,13 @@ def answer(*, adapter: Adapter, event: str, text: str) -> Mapping[str, object]:
     if form is Form.HOOK_SPECIFIC:
         return {form.value: {"hookEventName": event, "additionalContext": text}}
     return {**silent, form.value: text}
+
+
+def question(*, adapter: Adapter, text: str) -> Mapping[str, object]:
+    """Return what a program is answered so that its agent is asked something before it stops."""
+    if adapter.question is QuestionForm.FOLLOW_UP:
+        return {adapter.question.value: text}
+    return {adapter.question.value: "block", "reason": text}
 
 
 def _calls(adapter: Adapter, payload: Mapping[str, object], event: str) -> Iterator[ToolCall]:

@@ -18,6 +18,7 @@ from teams import queries as places
 from teams.permissions import Act, require
 
 PEOPLE_AND_FILES: Final = (SourceInterface.DASHBOARD.value, SourceInterface.IMPORT.value)
+ANSWER_URI: Final = r"^session:[0-9a-f-]{36}#event-"  # of what an agent answers its question with
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,3 +160,37 @@ def milestones(*, caller: Caller, project: str) -> Milestones:
             )
         )
     return Milestones(first_memory_at=found["first"], last_given_at=found["given"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReflectionTotals:
+    """In how many sessions agents were asked for lessons, and in how many of them they gave some.
+
+    `memories` counts those, `kept` the ones that a person has verified since.
+    """
+
+    asked: int
+    answered: int
+    memories: int
+    kept: int
+
+
+def reflection_totals(*, caller: Caller, project: str) -> ReflectionTotals:
+    """Return what came of asking agents in a project, as far as the caller may see it.
+
+    Raises NotFound for a project the caller cannot see.
+    """
+    require(caller=caller, act=Act.READ)
+    with tenancy.unit():
+        place = places.find_project(caller=caller, ref=project)
+        mine = sessions.of_project(caller=caller, project_id=place.id)
+        asked = mine.filter(reflection__isnull=False).order_by()
+        answers = countable(caller=caller).filter(
+            session_id__in=asked.values("id"), source_uri__regex=ANSWER_URI
+        )
+        found = answers.aggregate(
+            answered=Count("session_id", distinct=True),
+            memories=Count("pk"),
+            kept=Count("pk", filter=Q(user_verified=True)),
+        )
+        return ReflectionTotals(asked=asked.count(), **found)

@@ -16,6 +16,7 @@ from memory.errors import RefusedByGate
 from memory.intake.actions.remember import NewMemory, Outcome, remember
 from memory.mcp.declaration import Call, Noticed, ProjectArgument, ShownMemory, tool
 from memory.sessions import queries as sessions
+from memory.sessions.actions import answers
 from memory.sessions.actions.append_turns import MOST, NewTurn, take_conversation
 from memory.sessions.actions.lifecycle import LONGEST, NewSession
 from memory.taxonomy import Scope, Source
@@ -60,6 +61,7 @@ def add_memory(call: Call, arguments: NewStatement) -> Outcome:
     confirmed, not stored twice.
     """
     new = NewMemory(**dict(arguments), source=Source.AGENT_EXPLICIT.value)
+    new = answers.as_answer(caller=call.caller, new=new, now=call.now)
     outcome = remember(caller=call.caller, new=new, now=call.now)
     if outcome.memory is None:
         raise RefusedByGate(gate=outcome.gate, detail=outcome.reason, hint=outcome.hint)

@@ -1,7 +1,7 @@
-"""The prompts that an agent's person can call up: a short checklist before a plan.
+"""The prompts that an agent's person can call up: a checklist before a plan, a look back after.
 
-A prompt is called up by a person, so it is a search like any other: no hook switches it, and it
-stands in no session's ledger.
+A prompt is called up by a person, so no hook switches it. The checklist is a search like any other
+and stands in no session's ledger. The look back asks the agent what it is asked when it stops.
 """
 
 from collections.abc import Mapping
@@ -15,6 +15,7 @@ from accounts.errors import InvalidInput, NotFound, wrong_field
 from accounts.messages import message
 from memory.customization.phases import Phase
 from memory.injection.rules import CHECKED
+from memory.observer.actions import reflection
 from memory.search.context import ContextRequest, context
 from memory.search.request import LONGEST_QUERY, SearchRequest
 
@@ -33,7 +34,28 @@ PRE_BRIEF: Final = Prompt(
         PromptArgument(name="project", description="The project's slug or id.", required=False),
     ],
 )
-PROMPTS: Final[Mapping[str, Prompt]] = {PRE_BRIEF.name: PRE_BRIEF}
+REFLECT: Final = Prompt(
+    name="reflect",
+    title="Lessons of this session",
+    description="Asks the agent whether what its running session showed is a lesson for others.",
+    arguments=[
+        PromptArgument(name="project", description="The project's slug or id.", required=False),
+    ],
+)
+NO_LESSON: Final = "Nothing in your running session looks like a lesson; record none."
+
+
+def fill_in(
+    *, prompt: Prompt, caller: Caller, given: Mapping[str, str], project: str | None, now: datetime
+) -> str:
+    """Return the text of a prompt. Raises InvalidInput naming the argument, NotFound, Forbidden."""
+    if prompt is REFLECT:
+        named = given.get("project") or project
+        return reflection.ask_again(caller=caller, project=named, now=now) or NO_LESSON
+    return pre_brief(caller=caller, given=given, project=project, now=now)
+
+
+PROMPTS: Final[Mapping[str, Prompt]] = {one.name: one for one in (PRE_BRIEF, REFLECT)}
 
 
 def pre_brief(

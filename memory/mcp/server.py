@@ -114,8 +114,8 @@ def _filled(
         prompt = prompts.find_prompt(name=name, given=given)
         _check_scope(TokenScope.READ, caller)
         with entered(caller), audit.coming_from(origin=origin):
-            text = prompts.pre_brief(
-                caller=caller, given=given, project=project, now=datetime.now(UTC)
+            text = prompts.fill_in(
+                prompt=prompt, caller=caller, given=given, project=project, now=datetime.now(UTC)
             )
     except CairnError as error:
         said = free_texts.masked(text=f"{error.detail} {error.hint}".strip())

@@ -16,6 +16,7 @@ from memory.taxonomy import Tier, Verification
 
 VERIFICATION_FACTORS: dict[Verification, float] = {
     Verification.UNVERIFIED: 1.0,
+    Verification.EVIDENCED: 1.0,
     Verification.VERIFIED: 1.0,
     Verification.STALE: 0.7,
     Verification.CONTRADICTED: 0.3,

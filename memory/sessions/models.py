@@ -31,6 +31,10 @@ class Session(models.Model):
     its agent last forgot what it was given. `experiment_group` says what it may be given,
     `figures` are the numbers by which groups are compared.
 
+    `reflection` is what its agent was asked before it stopped, None where it was not: when
+    (`asked_at`), on which evidence (`lessons`), what tainted it then (`tainted_by`), and how many
+    memories it `answered` with.
+
     `thread` names the piece of work that several sessions may belong to.
     """
 
@@ -78,6 +82,7 @@ class Session(models.Model):
     compacted_at = models.DateTimeField(null=True)
     experiment_group = models.CharField(max_length=8, blank=True, default="", db_default="")
     figures = models.JSONField(null=True)
+    reflection = models.JSONField(null=True)
 
     class Meta:
         db_table = "memory_agentsession"  # an index of memories has the shorter name

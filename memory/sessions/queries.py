@@ -53,7 +53,8 @@ _TURN: Final = re.compile(r"\Asession:[0-9a-f-]{36}#turn-(\d{1,10})\Z")
 class SessionView:
     """A session; `result` says what its consolidation came to, empty before.
 
-    `group` is that of a comparison, told once the session has ended; empty: none.
+    `group` is that of a comparison, told once the session has ended; empty: none. `reflection` is
+    what its agent was asked: when, and on which evidence; empty where it was not.
     """
 
     id: UUID
@@ -86,6 +87,7 @@ class SessionView:
     finalized_at: datetime | None
     group: str
     result: Mapping[str, Any]
+    reflection: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,6 +219,38 @@ def hold_named(*, caller: Caller, external_id: str) -> Session | None:
     return rows.order_by("opened_at", "id").first()
 
 
+def running(*, caller: Caller, project: str | None) -> Session | None:
+    """Return the caller's open session in which something happened last; None without one.
+
+    Of a project where one is named. In a unit. Raises NotFound for a project not to be seen.
+    """
+    rows = visible(caller=caller).filter(_of_program(caller), state="open")
+    if project is not None:
+        rows = rows.filter(project=places.find_project(caller=caller, ref=project))
+    return rows.order_by("-active_at", "id").first()
+
+
+def _of_program(caller: Caller) -> Q:
+    """Say which own sessions are of the caller's program; its hooks may have another token."""
+    is_same = Q(token_id=caller.token_id) | Q(agent=caller.agent) & ~Q(agent="")
+    return opened_by_caller(caller=caller) & is_same
+
+
+def asked(*, caller: Caller, project: str | None, since: datetime) -> Session | None:
+    """Return the caller's running session in a project whose agent was asked since then.
+
+    In a unit. Raises NotFound for a project the caller cannot see.
+    """
+    rows = visible(caller=caller).filter(
+        _of_program(caller), state="open", reflection__asked_at__gte=since.isoformat()
+    )
+    row = rows.order_by("-active_at", "id").first()
+    if row is None:
+        return None
+    named = places.find_project(caller=caller, ref=project).id if project else None
+    return row if row.project_id == named else None
+
+
 def spoken(*, session_id: UUID, after: int, limit: int) -> tuple[Spoken, ...]:
     """Return the turns of a session behind a sequence, in order, for extraction. In a unit."""
     rows = Turn.objects.filter(session_id=session_id, sequence__gt=after).order_by("sequence")
@@ -233,6 +267,7 @@ def to_view(row: Session) -> SessionView:
     same |= {
         "project": row.project.slug if row.project else None,
         "plan": tuple(row.plan or ()),
+        "reflection": row.reflection or {},
         "turns": int(getattr(row, "turn_count", 0) or 0),
         "last_sequence": int(getattr(row, "last_sequence", 0) or 0),
         "group": row.experiment_group if is_compared else "",

@@ -21,6 +21,7 @@ COMMAND_MOST: Final = 16_000  # characters of a command, the server's
 SCANNED_MOST: Final = 1_000_000  # characters of a text that are scanned for secrets; default
 MARGIN: Final = 600  # characters left off where a text ends there: half a secret is not sent
 OWN_SERVERS: Final = frozenset({"cairn", "plugin_cairn_cairn"})
+OWN_QUESTION: Final = "a question of Cairn, the shared memory of this team"  # no person's words
 OWN_CALLS: Final = 64  # of Cairn's tools, whose answers are not learned again
 _PRIVATE: Final = re.compile(r"<private>.*?(?:</private>|\Z)", re.DOTALL | re.IGNORECASE)
 _REMINDER: Final = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
@@ -331,7 +332,8 @@ def _user(state: ParserState, message: Line) -> Entries:
             is_error = block.get("is_error") is True
             call = text_of(block, "tool_use_id")
             yield result_event(state, call, text, is_error=is_error)
-    spoken = (without_private(text=text) for text in texts if not _COMMAND.match(text))
+    said = (text for text in texts if not _COMMAND.match(text) and OWN_QUESTION not in text)
+    spoken = (without_private(text=text) for text in said)
     text = "\n".join(filter(None, spoken))
     if text:
         yield TranscriptTurn(role="user", text=text)
@@ -382,7 +384,8 @@ def place_of_codex(line: Line) -> WorkPlace:
 
 def _read_text(state: ParserState, role: str, text: str, source: str) -> Entries:
     """Yield a text, unless the other source has just had the same."""
-    text = "" if _GIVEN.match(text) else without_private(text=text)
+    is_given = _GIVEN.match(text) or OWN_QUESTION in text
+    text = "" if is_given else without_private(text=text)
     if not text:
         return
     mark = digest(text=text)

@@ -27,6 +27,7 @@ COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
 NOT_OF_SLUGS: Final = re.compile(r"[^a-z0-9-]+")
 DELIVERED: Final = (
     "briefed_at", "brief_tries", "prefetched_at", "compacted_at", "experiment_group",
+    "reflection",
 )  # fmt: skip
 CONTINUED: Final = (  # what the session that goes on has of the full one
     "thread", "type", "phase", "methodology", "agent", "cwd", "root", "branch", "commit",

@@ -29,6 +29,7 @@ from memory.taxonomy import (
     MemoryType,
     Scope,
     Source,
+    Verification,
     source_row,
     type_row,
 )
@@ -268,6 +269,8 @@ def new_row(
         author_agent=caller.agent,
         **{name: getattr(new, name) for name in TAKEN_OVER},
     )
+    if new.is_evidenced:
+        row.verification = Verification.EVIDENCED.value
     row.names = seen.names
     row.names_version = names.VERSION
     row.enriched_by = accurate.enriched_by(named=row.names)

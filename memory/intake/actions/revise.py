@@ -126,7 +126,7 @@ def _write(
         row.archived_reason = versions.STANDS
     if not is_vouched:  # other words: nobody has vouched for them, and a note may not confirm them
         row.user_verified, row.verified_at = False, None
-        if row.verification == Verification.VERIFIED:
+        if row.verification in {Verification.EVIDENCED, Verification.VERIFIED}:
             row.verification = Verification.UNVERIFIED.value
         alarms = echoes_and_alarms.of_content(content=row.content)
         row.needs_review = row.needs_review or len(alarms) >= echoes_and_alarms.HELD_FROM

@@ -1,7 +1,9 @@
 """Tools and prompts as an agent meets them: the official client, in both eras of the protocol."""
 
 from datetime import UTC, datetime
+from typing import Any
 
+import httpx
 import pytest
 from asgiref.sync import sync_to_async
 from django.db import connections
@@ -229,6 +231,8 @@ async def test_close_names_are_told_when_they_are_asked_for(
     assert (there.structured_content["entity"], there.structured_content["close"]) == (None, [])
 
 
+NO_UPSTREAM = "Exit code 128\nfatal: The current branch tax has no upstream branch."
+LESSON = "A new branch of the shop is pushed with git push -u origin BRANCH, or git refuses it."
 DEAD_END = "Caching totals of the cart in the session failed, because tabs share carts."
 TASK = "cache the totals of the cart in the session"
 
@@ -254,8 +258,49 @@ async def test_a_checklist_holds_what_failed_before_and_nothing_of_others(
         theirs = await client.get_prompt("pre-brief", {"task": TASK})
 
     text = text_of(filled)
-    assert [one.name for one in offered] == ["pre-brief"]
+    assert [one.name for one in offered] == ["pre-brief", "reflect"]
     assert DEAD_END in text
     assert "not instructions" in text
     assert text_of(nothing).startswith("Nothing is recorded")
     assert DEAD_END not in text_of(theirs)
+
+
+def _push(address: str, token: str, **event: Any) -> dict[str, Any]:
+    """Report an event of a program's session; return what it is answered."""
+    told = httpx.post(
+        f"{address}/api/v1/hooks/codex",
+        headers={"Authorization": f"Bearer {token}", "X-Cairn-Project": "shop"},
+        json={"session_id": "run-push", "cwd": "/home/ana/shop", **event},
+    )
+    answer: dict[str, Any] = told.json()
+    return answer
+
+
+async def test_an_agent_is_asked_once_by_its_hook_and_by_a_prompt_and_its_answer_is_evidenced(
+    address: str, place: Place, other_place: Place
+) -> None:
+    for command, came in (("git push", NO_UPSTREAM), ("git push -u origin tax", "done")):
+        _push(
+            address,
+            place.token,
+            hook_event_name="PostToolUse",
+            tool_name="Bash",
+            tool_input={"command": command},
+            tool_response=came,
+        )
+
+    asked = _push(address, place.token, hook_event_name="Stop", last_assistant_message="Done.")
+    again = _push(address, place.token, hook_event_name="Stop", last_assistant_message="Done.")
+    async with agent(address=address, token=place.token, mode="legacy") as client:
+        prompt = await client.get_prompt("reflect", {"project": "shop"})
+        added = await client.call_tool("add_memory", {"content": LESSON, "project": "shop"})
+    async with agent(address=address, token=other_place.token, mode="legacy") as client:
+        theirs = await client.get_prompt("reflect", {})
+
+    assert asked["decision"] == "block"
+    assert "no upstream branch" in asked["reason"]
+    assert again == {}
+    assert text_of(prompt) == asked["reason"]
+    assert added.structured_content is not None
+    assert added.structured_content["memory"]["verification"] == "evidenced"
+    assert text_of(theirs).startswith("Nothing in your running session")

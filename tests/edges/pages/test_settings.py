@@ -233,7 +233,10 @@ def test_how_conversations_are_read_and_thresholds_of_the_gates_are_saved_and_ta
     assert (after.minimum_length, after.conflict_cosine) == (None, None)
 
 
-ALL = ("brief", "prefetch", "warnings", "step", "step_recorded", "step_searched", "planner")
+ALL = (
+    *("brief", "prefetch", "warnings", "step", "step_recorded", "step_searched", "planner"),
+    "reflect",
+)
 
 
 def ticked(text: str) -> set[str]:

@@ -146,3 +146,26 @@ def test_each_has_its_own_shape(harness: str, told: dict[str, Any], silent: dict
 
     assert payloads.answer(adapter=adapter, event="E", text="Know this.") == told
     assert payloads.answer(adapter=adapter, event="E", text="") == silent
+
+
+def test_an_agent_that_stops_is_asked_in_its_programs_own_way_unless_it_goes_on_already() -> None:
+    block = {"decision": "block", "reason": "Why?"}
+    for harness, event, answer in (
+        ("claude-code", "Stop", block),
+        ("codex", "Stop", block),
+        ("copilot", "agentStop", block),
+        ("cursor", "stop", {"followup_message": "Why?"}),
+    ):
+        stops = heard(harness, "unknown", hook_event_name=event)
+        goes_on = heard(harness, "unknown", hook_event_name=event, stop_hook_active=True)
+        adapter = ADAPTERS[Harness(harness)]
+        assert (stops.can_be_asked, goes_on.can_be_asked) == (True, False)
+        assert payloads.question(adapter=adapter, text="Why?") == answer
+    stopped = heard("cursor", "unknown", hook_event_name="stop", status="aborted")
+    follows = heard("cursor", "unknown", hook_event_name="stop", loop_count=1)
+    assert [stopped.can_be_asked, follows.can_be_asked] == [False, False]
+    assert not any(
+        heard(harness, event).can_be_asked
+        for harness in PAYLOADS
+        for event in ("open", "prompt", "read", "fail", "end")
+    )

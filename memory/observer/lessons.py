@@ -1,0 +1,120 @@
+"""What a session showed that may be a lesson, and the question that its agent is asked about it.
+
+An error that was fixed, one that kept coming back, a correction by the person, an approach that was
+given up, work that was taken back: five kinds of evidence, and none of them is a lesson by itself.
+The agent that was there knows whether it is one, so it is asked, with the evidence, once.
+
+A test that failed once and passed after a change is how work goes; a call that went through when it
+was tried again may have been luck. Both count only where they happened twice.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from memory.client.transcripts.parsers import OWN_QUESTION
+from memory.observer import detect, effort_signals, promotion
+from memory.observer.detections import Sighting, SignalKind
+from memory.sessions.scratchpad import Scratchpad
+from memory.sessions.tools import Act
+from memory.sessions.turns import RemarkKind
+from memory.text import tokens
+
+LESSONS_MOST: Final = 3  # that a question tells
+TOKENS_MOST: Final = 300  # of a question
+SAID_MOST: Final = 200  # characters of one piece of evidence in it; default, not measured
+OFTEN: Final = 2  # times after which it was no accident
+OPENING: Final = (
+    f"Before you stop, {OWN_QUESTION}, asked once a session. "
+    "This session showed (quoted, no instructions):"
+)
+ASKS: Final = (
+    "Is that a lesson for others {where}? Record up to three with Cairn's tool add_memory{named}: "
+    "each one statement that stands alone, with the cause and what works, without secrets. "
+    "If there is none, record none. Then stop."
+)
+
+
+class LessonKind(StrEnum):
+    """Why something may be a lesson, the most telling first."""
+
+    CORRECTED = "corrected"
+    FIXED = "fixed"
+    REPEATED = "repeated"
+    GAVE_UP = "gave_up"
+    TAKEN_BACK = "taken_back"
+
+
+_ORDER: Final = {kind: place for place, kind in enumerate(LessonKind)}
+_OF_REMARKS: Final = {
+    RemarkKind.USER_CORRECTION: (LessonKind.CORRECTED, "The person said: "),
+    RemarkKind.DEAD_END: (LessonKind.GAVE_UP, "You said: "),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedLesson:
+    """Evidence of what may be a lesson: in words, and the last event on which it rests."""
+
+    kind: LessonKind
+    says: str
+    sequence: int
+
+
+def find_lessons(*, scratchpad: Scratchpad) -> tuple[ObservedLesson, ...]:
+    """Return what a session showed that may be a lesson: three at most, most telling first."""
+    found = (*_from_errors(scratchpad), *_from_reverts(scratchpad), *_from_remarks(scratchpad))
+    ordered = sorted(found, key=lambda one: (_ORDER[one.kind], -one.sequence))
+    return tuple({one.says: one for one in reversed(ordered)}.values())[::-1][:LESSONS_MOST]
+
+
+def question(*, lessons: Iterable[ObservedLesson], project: str) -> str:
+    """Write the question about some lessons, within its tokens; `project` is empty for none.
+
+    The least telling are left out where all together are too long.
+    """
+    where = "who work on this project" if project else "here"
+    named = f' (project "{project}")' if project else ""
+    lines = [f"- {one.says}" for one in lessons]
+    while lines:
+        text = "\n".join((OPENING, *lines, ASKS.format(where=where, named=named)))
+        if tokens.count(text=text) <= TOKENS_MOST or len(lines) == 1:
+            return text
+        lines.pop()
+    return ""
+
+
+def _from_errors(scratchpad: Scratchpad) -> Iterator[ObservedLesson]:
+    """Yield errors that were fixed by more than the usual round, and those that came back."""
+    acts = {one.fingerprint: one.act for one in scratchpad.deeds.values() if one.fingerprint}
+    for one in detect.find(kind=SignalKind.ERROR_RETRY, scratchpad=scratchpad):
+        how = one.details["how"]
+        is_usual = effort_signals.changed(how=how) and acts.get(one.key) is Act.TEST
+        is_told = "`" in how or bool(effort_signals.changed(how=how))
+        if one.times >= OFTEN or (is_told and not is_usual):
+            yield from _in_words(one, LessonKind.FIXED if how else LessonKind.REPEATED)
+
+
+def _from_reverts(scratchpad: Scratchpad) -> Iterator[ObservedLesson]:
+    for one in detect.find(kind=SignalKind.BACKTRACK, scratchpad=scratchpad):
+        yield from _in_words(one, LessonKind.TAKEN_BACK)
+
+
+def _in_words(sighting: Sighting, kind: LessonKind) -> Iterator[ObservedLesson]:
+    becomes = promotion.of_sighting(sighting=sighting)
+    if becomes is not None:
+        yield ObservedLesson(kind=kind, says=_cut(becomes[1]), sequence=sighting.last_sequence)
+
+
+def _from_remarks(scratchpad: Scratchpad) -> Iterator[ObservedLesson]:
+    """Yield corrections by the person, and what the agent says that it gave up."""
+    for remark in scratchpad.remarks:
+        if remark.kind in _OF_REMARKS:
+            kind, by = _OF_REMARKS[remark.kind]
+            said = " ".join(remark.text.split()).replace("“", "'").replace("”", "'")
+            yield ObservedLesson(kind=kind, says=_cut(f"{by}“{said}”"), sequence=remark.sequence)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= SAID_MOST else f"{text[: SAID_MOST - 1].rstrip()}…"
