@@ -15,6 +15,7 @@ import hashlib
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -25,9 +26,14 @@ import httpx
 
 from config import env
 from memory.documents import markdown_notes, reading
+from memory.documents.file_formats import (
+    DocumentCandidate,
+    DocumentReading,
+    FileFormat,
+    FileRead,
+)
 from memory.documents.markdown_notes import Statement
-from memory.intake.validation import NewMemory
-from memory.taxonomy import MemoryType, Source
+from memory.taxonomy import MemoryType
 
 LARGEST_BYTES: Final = 2_000_000  # of one document; larger ones are data
 NOT_ENTERED: Final = frozenset({
@@ -115,13 +121,8 @@ LONGEST_URI: Final = 500  # characters, the column's
 
 
 def of_statement(
-    *,
-    statement: Statement,
-    path: str,
-    project: str,
-    tags: tuple[str, ...],
-    files: tuple[str, ...] = (),
-) -> NewMemory:
+    *, statement: Statement, path: str, tags: tuple[str, ...], files: tuple[str, ...] = ()
+) -> DocumentCandidate:
     """Return the candidate of one statement; `path` and its line are its source."""
     attributes: dict[str, Any] = {}
     if statement.type is MemoryType.WORKFLOW_RECIPE and statement.steps:
@@ -129,11 +130,11 @@ def of_statement(
             "task_pattern": statement.content.partition("\n")[0].rstrip(":"),
             "steps": [{"order": i, "description": one} for i, one in enumerate(statement.steps, 1)],
         }
-    return NewMemory(
+    return DocumentCandidate(
         content=statement.content,
+        file=path,
+        line=statement.line,
         type=statement.type.value,
-        source=Source.IMPORT.value,
-        project=project,
         external_id=statement.external_id,
         tags=tags,
         related_files=files,
@@ -154,23 +155,43 @@ EXAMPLES: Final = frozenset({  # pages made of sample calls, which are not true 
 _REASON = re.compile(r'^\s*"(?P<package>[\w.\[\],-]+)==(?P<version>[\w.]+)",\s*#\s*(?P<reason>.+)$')
 
 
-def own_statements(*, project: str) -> tuple[NewMemory, ...]:
-    """Return every statement of this installation as a candidate for a project."""
-    return (*_documents(project), *_modules(project), *_dependencies(project))
+def read_own() -> DocumentReading:
+    """Read every statement of this installation: its documents, modules and dependencies."""
+    return _reading((*_documents(), *_modules(), *_dependencies()))
 
 
-def _documents(project: str) -> Iterator[NewMemory]:
+def read_folder(*, found: tuple[Document, ...]) -> DocumentReading:
+    """Read the statements of a folder's documents."""
+    return _reading(
+        tuple(
+            of_statement(
+                statement=statement, path=document.path, tags=(tag_of(path=document.path),)
+            )
+            for document in found
+            for statement in markdown_notes.read_document(text=document.text, path=document.path)
+        )
+    )
+
+
+def _reading(candidates: tuple[DocumentCandidate, ...]) -> DocumentReading:
+    counts = Counter(one.file for one in candidates)
+    files = tuple(
+        FileRead(name=name, format=FileFormat.MARKDOWN, candidates=count)
+        for name, count in counts.items()
+    )
+    return DocumentReading(files=files, candidates=candidates, faults=())
+
+
+def _documents() -> Iterator[DocumentCandidate]:
     for document in documents(folder=env.ROOT):
         if Path(document.path).name in EXAMPLES:
             continue
         tag = tag_of(path=document.path)
         for statement in markdown_notes.read_document(text=document.text, path=document.path):
-            yield of_statement(
-                statement=statement, path=document.path, project=project, tags=(tag,)
-            )
+            yield of_statement(statement=statement, path=document.path, tags=(tag,))
 
 
-def _modules(project: str) -> Iterator[NewMemory]:
+def _modules() -> Iterator[DocumentCandidate]:
     for path in sorted(path for name in PACKAGES for path in (env.ROOT / name).rglob("*.py")):
         inside = path.relative_to(env.ROOT)
         if not NOT_READ.isdisjoint(inside.parts):
@@ -180,26 +201,22 @@ def _modules(project: str) -> Iterator[NewMemory]:
             source=path.read_text(encoding="utf-8"), path=relative
         ):
             yield of_statement(
-                statement=statement,
-                path=relative,
-                project=project,
-                tags=("module",),
-                files=(relative,),
+                statement=statement, path=relative, tags=("module",), files=(relative,)
             )
 
 
-def _dependencies(project: str) -> Iterator[NewMemory]:
+def _dependencies() -> Iterator[DocumentCandidate]:
     lines = (env.ROOT / DEPENDENCIES).read_text(encoding="utf-8").splitlines()
     for number, line in enumerate(lines, 1):
         found = _REASON.match(line)
         if found is None:
             continue
         package = found["package"]
-        yield NewMemory(
+        yield DocumentCandidate(
             content=f"Cairn depends on {package} {found['version']}: {found['reason']}",
+            file=DEPENDENCIES,
+            line=number,
             type=MemoryType.DECISION.value,
-            source=Source.IMPORT.value,
-            project=project,
             external_id=f"{DEPENDENCIES}#{package}",
             tags=("dependency",),
             related_files=(DEPENDENCIES,),

@@ -309,6 +309,7 @@ def _push_words(pushed: note_push.NotePushed) -> str:
     refused = len(pushed.refused)
     counts = (
         (ngettext("%(n)d memory added", "%(n)d memories added", pushed.added), pushed.added),
+        (ngettext("%(n)d updated", "%(n)d updated", pushed.updated), pushed.updated),
         (ngettext("%(n)d as it was", "%(n)d as they were", pushed.kept), pushed.kept),
         (ngettext("%(n)d made stale", "%(n)d made stale", pushed.stale), pushed.stale),
         (ngettext("%(n)d for review", "%(n)d for review", pushed.held), pushed.held),

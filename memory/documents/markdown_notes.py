@@ -180,7 +180,7 @@ def _statement(
     lead = " — ".join(_shorten(words) for words in passage.lead)
     weight, beside = _weight(text), f"{' '.join(headings[1:])} {lead}"
     is_too_little = weight < MINIMUM_OWN_WORDS or weight + _weight(beside) < MINIMUM_WORDS
-    if is_too_little or _BOILERPLATE["lines"].match(text.strip(" *_-—\n")):
+    if is_too_little or _is_boilerplate(text):
         return None
     content = _content(text, lead, headings, path)
     if len(content) > LONGEST_CONTENT:
@@ -199,6 +199,15 @@ def _statement(
     )
 
 
+def _is_boilerplate(text: str) -> bool:
+    """Say whether a text is nobody's statement, or only leads to what stands elsewhere."""
+    said = text.strip(" *_-—\n")
+    if text.endswith(":") or _BOILERPLATE["lines"].match(said):
+        return True
+    is_one = len(passages.split_sentences(text=said)) == 1
+    return is_one and _BOILERPLATE["signposts"].fullmatch(said) is not None
+
+
 def _content(text: str, lead: str, headings: tuple[str, ...], path: str) -> str:
     """Return a passage behind what it stands under; a short one names its heading or file."""
     before = (_context(headings, path, f"{lead} {text}"), lead)
@@ -213,7 +222,9 @@ def _content(text: str, lead: str, headings: tuple[str, ...], path: str) -> str:
 def _context(headings: tuple[str, ...], path: str, said: str) -> str:
     """Return the headings that say something beyond the statement, as one line."""
     name = PurePosixPath(path).name.lower()
-    is_titled_by_project = bool({name, name.partition(".")[0]} & _TITLED_BY_PROJECT)
+    is_titled_by_project = "/" not in path and bool(
+        {name, name.partition(".")[0]} & _TITLED_BY_PROJECT
+    )
     own = headings[1:] if is_titled_by_project and len(headings) > 1 else headings
     known = _long_words(said)
     telling = [

@@ -298,9 +298,36 @@ def list_lines(*, caller: Caller, note_id: UUID, now: datetime) -> tuple[NoteLin
     )
 
 
-def note_statements(*, row: NoteVersion) -> tuple[file_formats.DocumentCandidate, ...]:
-    """Return what a version of a note says."""
-    return markdown_notes.read(name=row.path, text=row.text).candidates
+def count_refusals(*, batch_id: UUID) -> Mapping[str, int]:
+    """Count the refused statements of an import by the gate that refused them. In a unit."""
+    rows = ImportRow.objects.filter(batch_id=batch_id, outcome="refused").order_by("gate")
+    return dict(rows.values_list("gate").annotate(Count("id")))
+
+
+def imported_statements(
+    *, audience: UUID, project_id: UUID | None, names: Iterable[str]
+) -> QuerySet[Memory, tuple[str, str, str]]:
+    """Return file, external id and text of what was imported from files, in their order.
+
+    Only what an import may bring to other words: nobody verified or pinned it. In a unit; read by
+    the index of a project's recent memories.
+    """
+    rows = Memory.objects.filter(
+        Q(project_id=project_id),
+        audience=audience,
+        status=Status.ACTIVE.value,
+        source=Source.IMPORT.value,
+        source_uri__in=list(names),
+        pinned=False,
+        user_verified=False,
+    ).exclude(external_id="")
+    found = rows.order_by("source_uri", "source_line", "id")
+    return found.values_list("source_uri", "external_id", "content")
+
+
+def note_statements(*, row: NoteVersion | None) -> tuple[file_formats.DocumentCandidate, ...]:
+    """Return what a version of a note says; nothing where there is none."""
+    return () if row is None else markdown_notes.read(name=row.path, text=row.text).candidates
 
 
 def note_memories(*, row: NoteVersion, external_ids: Iterable[str]) -> QuerySet[Memory]:

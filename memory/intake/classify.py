@@ -8,6 +8,7 @@ statements of public repositories; the form alone is right in .57 of all, with t
 (tests/bench/bench_foreign). Nothing here calls a model.
 """
 
+import posixpath
 import re
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,7 +17,7 @@ from pathlib import PurePosixPath
 from memory import taxonomy
 from memory.entities import rules as entities_rules
 from memory.entities.names import Name, names_of
-from memory.entities.rules import WRITTEN_DATES, EntityKind
+from memory.entities.rules import WRITTEN_DATES, EntityKind, EntitySpan
 from memory.text import passages
 from memory.text import text as texts
 
@@ -63,6 +64,10 @@ _COMMAND = (
     r"|\./\w|manage\.py|django-admin|celery|redis-cli|psql)\b"
 )
 _SHELL = re.compile(rf"```(?:sh|bash|shell|zsh|console|powershell)\n|```\w*\n{_COMMAND}")
+_FILE_NAME = re.compile(
+    r"[\w@.-]*\.[A-Za-z]\w{0,7}|\.\w[\w-]*"
+    r"|(?:Make|Docker|Proc|Gem|Rake|Just|Jenkins|Vagrant)file|CODEOWNERS|LICENSE|README"
+)
 _CODE_SPAN = re.compile(r"`[^`\n]*`")
 
 
@@ -74,13 +79,16 @@ def classify(
     files: tuple[str, ...],
     modules: tuple[str, ...],
     pinned: bool,
+    document: str = "",
 ) -> Classification:
-    """Classify a candidate; given files and modules come first, those named in the text follow."""
+    """Classify a candidate; given files and modules come first, those named in the text follow.
+
+    `document` is the path of the document that says it, from which its links lead.
+    """
     visible = texts.visible_text(text=content)
     found = entities_rules.find_entities(text=visible)
     chosen, basis = (type, TypeBasis.GIVEN) if type is not None else type_of(content=visible)
-    named = tuple(span.text for span in found if span.kind is EntityKind.PATH)
-    all_files = tuple(dict.fromkeys((*files, *named)))
+    all_files = tuple(dict.fromkeys((*files, *_files_of(found, document))))
     from_files = tuple(module for path in all_files if (module := module_of(path=path)))
     return Classification(
         type=chosen,
@@ -92,6 +100,29 @@ def classify(
         names=names_of(spans=found),
         citation=texts.citation_text(content=content),
     )
+
+
+def named_files(*, text: str, document: str = "") -> tuple[str, ...]:
+    """Return the files of the project that a text names, as paths from its root.
+
+    A path that begins with a dot leads from the document. What has no file's ending, such as
+    `input/output` or a route, and what lies outside of the project is no file of it.
+    """
+    found = entities_rules.find_entities(text=texts.visible_text(text=text))
+    return _files_of(found, document)
+
+
+def _files_of(spans: tuple[EntitySpan, ...], document: str) -> tuple[str, ...]:
+    files: dict[str, None] = {}
+    for span in spans:
+        path = span.text
+        if span.kind is not EntityKind.PATH or path.startswith(("/", "~")):
+            continue
+        if path.startswith(("./", "../")):
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(document), path))
+        if not path.startswith("..") and _FILE_NAME.fullmatch(posixpath.basename(path)):
+            files[path] = None
+    return tuple(files)
 
 
 def type_of(*, content: str) -> tuple[taxonomy.MemoryType, TypeBasis]:

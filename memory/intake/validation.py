@@ -67,6 +67,7 @@ class NewMemory:
     type: str | None = None
     project: str | None = None
     external_id: str = ""
+    former_external_id: str = ""  # of its earlier wording, said by an import alone
     tags: tuple[str, ...] = ()
     related_files: tuple[str, ...] = ()
     related_modules: tuple[str, ...] = ()

@@ -155,6 +155,7 @@ class KeptNote(Result):
     path: str = Field(validation_alias=AliasPath("note", "path"))
     version: int = Field(validation_alias=AliasPath("note", "version"))
     added: int
+    updated: int
     kept: int
     stale: int
     held: int
@@ -168,8 +169,8 @@ class KeptNote(Result):
 def push_note(call: Call, arguments: NoteArguments) -> note_push.NotePushed:
     """Send a document that stays the source, such as CLAUDE.md, AGENTS.md or an ADR, as it is now.
 
-    New statements become memories that wait for review; those that are gone become stale. Send it
-    again whenever it changes. A document with a secret is refused whole.
+    New statements become memories that wait for review, reworded ones update theirs, those that are
+    gone become stale. Send it again whenever it changes. A document with a secret is refused whole.
     """
     new = note_push.NewNote(**{**dict(arguments), "project": arguments.project or ""})
     return note_push.push_note(caller=call.caller, new=new, now=call.now)

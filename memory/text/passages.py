@@ -38,6 +38,7 @@ _EXAMPLE = re.compile(
     r"(?:for (?:example|instance)|e\.g|examples?|like (?:this|so))", re.IGNORECASE
 )
 _PICTURES = frozenset({"mermaid", "svg", "dot", "plantuml"})
+_INCLUDED = re.compile(r"\s*-+8<-+\s")  # code that a site takes from another file (MkDocs)
 _IMPERATIVE = re.compile(
     r"`[^`]+`\W*\Z|(?:add|apply|build|call|change|check|choose|clone|commit|configure|copy|create|define|delete"
     r"|deploy|download|edit|enable|ensure|export|find|go|import|init\w*|install|look|make|merge|move"
@@ -253,7 +254,8 @@ def _tokens(node: SyntaxTreeNode) -> Sequence[Token]:
 def _fenced(node: SyntaxTreeNode) -> str:
     language = node.info.split(" ")[0].strip("{}.") if node.type == "fence" else ""
     body = node.content.rstrip()
-    if not body.strip() or len(body) > LONGEST_CODE or language in _PICTURES:
+    is_elsewhere = not body.strip() or _INCLUDED.match(body) is not None
+    if is_elsewhere or len(body) > LONGEST_CODE or language in _PICTURES:
         return ""
     fence = "````" if "```" in body else "```"
     return f"{fence}{language}\n{body}\n{fence}"

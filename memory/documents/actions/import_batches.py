@@ -68,20 +68,28 @@ class ImportUndone:
     kept: int
 
 
-def begin_import(*, caller: Caller, upload: uploads.Upload, now: datetime) -> queries.ImportView:
+def begin_import(
+    *,
+    caller: Caller,
+    upload: uploads.Upload,
+    now: datetime,
+    found: file_formats.DocumentReading | None = None,
+) -> queries.ImportView:
     """Read an upload, keep what may become memories, and queue the rest of the work.
 
-    Raises TooLarge, InvalidInput for an upload of which nothing can be taken, NotFound.
+    `found` is what was read already, where it came from elsewhere than files. Raises TooLarge,
+    InvalidInput for an upload of which nothing can be taken, NotFound.
     """
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
         uploads.find_place(caller=caller, upload=upload)  # before anything is read for nothing
-    found = uploads.read_upload(upload=upload)
+    found = found or uploads.read_upload(upload=upload)
     judged = uploads.judge_statements(caller=caller, upload=upload, found=found)
     names = [file.name for file in found.files] or [name for name, _ in upload.files]
     name = f"{names[0]} +{len(names) - 1}" if len(names) > 1 else names[0]
     with tenancy.unit():
         place = uploads.find_place(caller=caller, upload=upload)
+        judged = uploads.mark_replaced(place=place, judged=judged)
         batch = Import(
             audience=place.audience,
             project_id=place.project.id if place.project else None,
@@ -107,13 +115,17 @@ def begin_import(*, caller: Caller, upload: uploads.Upload, now: datetime) -> qu
         )
         batch.job_id = _enqueue(caller, batch)
         batch.save(force_insert=True)
-        rows = (_new_row(batch, one, upload.left_out) for one in judged)
+        rows = (
+            _new_row(batch, one, upload.left_out, is_trusted=upload.is_trusted) for one in judged
+        )
         ImportRow.objects.bulk_create(rows, batch_size=BATCH_SIZE)
         _record(caller, batch, "import.begun", {"rows": len(judged)})
         return queries.import_view(caller=caller, batch=batch, now=now)
 
 
-def _new_row(batch: Import, one: uploads.JudgedStatement, left_out: frozenset[int]) -> ImportRow:
+def _new_row(
+    batch: Import, one: uploads.JudgedStatement, left_out: frozenset[int], *, is_trusted: bool
+) -> ImportRow:
     row = ImportRow(batch=batch, number=one.number, file=one.file, line=one.line)
     row.gate, row.reason, row.hint = one.gate, str(one.reason), str(one.hint)
     if one.given is None:
@@ -121,7 +133,7 @@ def _new_row(batch: Import, one: uploads.JudgedStatement, left_out: frozenset[in
     elif one.number in left_out:
         row.outcome = "left_out"
     else:
-        row.candidate = one.given
+        row.candidate = {**one.given, uploads.TRUSTED: True} if is_trusted else one.given
     return row
 
 
@@ -302,6 +314,9 @@ def _restore(caller: Caller, row: ImportRow, memory: Memory, now: datetime) -> b
             )
     except CairnError:  # another memory says the same by now, or it may not be changed
         return False
+    # an earlier import left it with these words: undone after this one, it finds them untouched
+    earlier = ImportRow.objects.filter(memory_id=memory.id, memory_version=version.number)
+    earlier.update(memory_version=memory.version)
     return True
 
 

@@ -2,12 +2,14 @@
 
 The text stays as it was sent, version by version. A statement has an id made of where it stands and
 what it says: one that is still there keeps its memory, which follows it to its new line; one that
-is gone makes its memory stale, with the reason; one that is new goes through the door as any other.
+stands there in other words brings its memory to them; one that is gone makes its memory stale, with
+the reason; one that is new goes through the door as any other.
 What an agent may not make stale goes to the review inbox instead, once: what a person decides there
 stands until the statement comes back.
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,8 +21,9 @@ from accounts.caller import Caller, is_person, principal
 from accounts.errors import TooLarge, wrong_field
 from accounts.messages import message
 from memory import errors, sql_queries, taxonomy
-from memory.documents import file_formats, markdown_notes, models, queries
+from memory.documents import file_formats, markdown_notes, models, queries, statement_changes
 from memory.documents.actions import uploads
+from memory.documents.statement_changes import PlacedStatement
 from memory.intake import echoes_and_alarms, validation
 from memory.intake.actions import candidate, remember
 from memory.records import protection, versions, writes
@@ -54,13 +57,14 @@ class RefusedStatement(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotePushed:
-    """What a push did: memories added, kept as they were, made stale; statements refused.
+    """What a push did: memories added, brought to new words, kept, made stale; refused statements.
 
     `held` are memories that an agent may not make stale and that a person decides about.
     """
 
     note: queries.NoteView
     added: int
+    updated: int
     kept: int
     stale: int
     held: int
@@ -104,7 +108,9 @@ def push_note(*, caller: Caller, new: NewNote, now: datetime) -> NotePushed:
         before = versions.order_by("-is_current", "-number", "-id").first()
         if before is not None and before.digest == row.digest and before.is_current:
             view = queries.note_view(row=before)
-            return NotePushed(note=view, added=0, kept=len(found), stale=0, held=0, refused=())
+            return NotePushed(
+                note=view, added=0, updated=0, kept=len(found), stale=0, held=0, refused=()
+            )
         if before is not None:
             models.NoteVersion.objects.filter(pk=before.pk).update(is_current=False)
             row.note, row.number = before.note, before.number + 1
@@ -122,16 +128,23 @@ def _take_out(
 ) -> NotePushed:
     """Bring the memories of a note to what its new version says. In a unit."""
     kept = _follow(caller, found, row, now)
-    said = {one.external_id for one in queries.note_statements(row=before)} if before else set()
+    earlier = queries.note_statements(row=before)
+    said = {one.external_id for one in earlier}
     rows = queries.gone_memories(row=row, said=frozenset(found))
-    gone = _make_stale(caller, rows, versions.GONE, now)
     fresh = tuple(found[id] for id in found if id not in kept | said)
-    outcomes = _remember_fresh(caller, new, fresh, now)
+    replaced = _find_replaced(caller, earlier, tuple(found.values()), rows)
+    left = {one.external_id: one for one in rows}.keys() - set(replaced.values())
+    gone = _make_stale(
+        caller, filter(lambda one: one.external_id in left, rows), versions.GONE, now
+    )
+    outcomes = _remember_fresh(caller, new, fresh, replaced, now)
     if not any(outcome.done for outcome in outcomes):  # else what was written is recorded
         _record(caller, row, "note.pushed")
+    counts = Counter(outcome.outcome for outcome in outcomes)
     return NotePushed(
         note=queries.note_view(row=row),
-        added=sum(outcome.outcome == "added" for outcome in outcomes),
+        added=counts["added"],
+        updated=counts["updated"],
         kept=len(kept),
         stale=gone.stale,
         held=gone.held,
@@ -141,6 +154,25 @@ def _take_out(
             if outcome.memory is None
         ),
     )
+
+
+def _find_replaced(
+    caller: Caller,
+    earlier: tuple[file_formats.DocumentCandidate, ...],
+    found: tuple[file_formats.DocumentCandidate, ...],
+    gone: tuple[Memory, ...],
+) -> Mapping[str, str]:
+    """Return which statement says anew what a memory says that is gone: its id, and the old one.
+
+    Only of memories that the caller could make stale; the others are a person's to decide about.
+    """
+    free = {one.external_id for one in gone if _is_undecided(one) and _may_make_stale(caller, one)}
+    before, after = (
+        tuple(PlacedStatement(one.external_id, one.content) for one in version)
+        for version in (earlier, found)
+    )
+    replaced = statement_changes.find_replaced(before=before, after=after)
+    return {new: old for new, old in replaced.items() if old in free}
 
 
 def remove_note(*, caller: Caller, note_id: UUID, now: datetime) -> NoteRemoved:
@@ -183,13 +215,16 @@ def _remember_fresh(
     caller: Caller,
     new: NewNote,
     fresh: tuple[file_formats.DocumentCandidate, ...],
+    replaced: Mapping[str, str],
     now: datetime,
 ) -> list[remember.Outcome]:
-    """Remember what a note says for the first time; return what came of each statement."""
+    """Remember what a note says for the first time, or anew; return what came of each statement."""
     upload = uploads.Upload(files=(), project=new.project, scope=new.scope)
-    sent = tuple(
-        uploads.new_memory(upload=upload, given=uploads.as_json(candidate=one)) for one in fresh
+    given = (
+        {**uploads.as_json(candidate=one), uploads.FORMER: replaced.get(one.external_id, "")}
+        for one in fresh
     )
+    sent = tuple(uploads.new_memory(upload=upload, given=one) for one in given)
     importer, outcomes = uploads.as_importer(caller=caller), list[remember.Outcome]()
     for start in range(0, len(sent), remember.MOST):
         part = sent[start : start + remember.MOST]

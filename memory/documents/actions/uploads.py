@@ -6,7 +6,7 @@ nobody's word in person: it confirms nothing as a person would and founds nothin
 """
 
 import hashlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,7 +19,8 @@ from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, TooLarge, wrong_field
 from accounts.messages import message
 from memory.customization import custom_type_rules
-from memory.documents import file_formats, reading
+from memory.documents import file_formats, queries, reading, statement_changes
+from memory.documents.statement_changes import PlacedStatement
 from memory.intake import integrate
 from memory.intake.actions import candidate as intake_candidate
 from memory.intake.validation import NewMemory
@@ -37,19 +38,27 @@ CARRIED: Final = (
     "content", "type", "external_id", "confidence", "pinned", "source_uri", "source_hash",
     "source_line", "commit_sha",
 )  # fmt: skip
+FORMER: Final = "former_external_id"  # in a candidate: of the wording whose place it takes
+NEW: Final = ("added", "updated")  # what becomes of new words, also in the place of others
+TRUSTED: Final = "is_trusted"  # in a candidate: it waits for nobody's review
+NAMES_AT_ONCE: Final = 500  # of files, in one query
 MOST_LINKS: Final = 100  # of one statement, and names by which others link to it
 LISTS: Final = ("tags", "related_files", "related_modules")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
-    """Files with their names, where their memories go, and which rows are left out, by number."""
+    """Files with their names, where their memories go, and which rows are left out, by number.
+
+    What is trusted waits for no review: said at the machine alone.
+    """
 
     files: tuple[tuple[str, bytes], ...]
     project: str | None = None
     scope: str | None = None
     team: str | None = None
     left_out: frozenset[int] = frozenset()
+    is_trusted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +101,8 @@ def preview_import(*, caller: Caller, upload: Upload) -> ImportPreview:
         place = find_place(caller=caller, upload=upload)  # before anything is read for nothing
     found = read_upload(upload=upload)
     judged = judge_statements(caller=caller, upload=upload, found=found)
+    with tenancy.unit():
+        judged = mark_replaced(place=place, judged=judged)
     hashes = [one.content_hash for one in judged if one.given]
     names = [one.given["external_id"] for one in judged if one.given and one.given["external_id"]]
     with tenancy.unit():
@@ -118,10 +129,11 @@ def _foretell(
             yield one
             continue
         name = one.given["external_id"]
-        if name in external:
-            outcome = "confirmed" if external[name] == one.content_hash else "updated"
+        is_known = external.get(name, one.content_hash) == one.content_hash
+        if name in external or one.content_hash in texts:
+            outcome = "confirmed" if is_known else "updated"
         else:
-            outcome = "confirmed" if one.content_hash in texts else "added"
+            outcome = NEW[FORMER in one.given]
         yield replace(one, outcome=outcome)
         texts.add(one.content_hash)
         if name:
@@ -215,6 +227,39 @@ def _judge(
     )
 
 
+def mark_replaced(
+    *, place: intake_candidate.Placement, judged: tuple[JudgedStatement, ...]
+) -> tuple[JudgedStatement, ...]:
+    """Return the statements, those marked that say anew what the store has of the same file.
+
+    What people verified, pinned or protected keeps its words; what a file says now then stands
+    beside it. In a unit; one query for 500 files.
+    """
+    by_file: defaultdict[str, list[PlacedStatement]] = defaultdict(list)
+    for content, given in ((one.content, one.given) for one in judged if one.given):
+        if given["external_id"] and given["source_uri"]:
+            by_file[given["source_uri"]].append(PlacedStatement(given["external_id"], content))
+    stored: defaultdict[str, list[PlacedStatement]] = defaultdict(list)
+    names = sorted(by_file)
+    for start in range(0, len(names), NAMES_AT_ONCE):
+        rows = queries.imported_statements(
+            audience=place.audience,
+            project_id=place.project_id,
+            names=names[start : start + NAMES_AT_ONCE],
+        )
+        for name, external_id, content in rows:
+            stored[name].append(PlacedStatement(external_id, content))
+    replaced: dict[str, str] = {}
+    for name, before in stored.items():
+        replaced |= statement_changes.find_replaced(before=before, after=by_file[name])
+    return tuple(_marked(one, replaced) for one in judged)
+
+
+def _marked(one: JudgedStatement, replaced: Mapping[str, str]) -> JudgedStatement:
+    former = replaced.get(one.given["external_id"]) if one.given else None
+    return replace(one, given={**(one.given or {}), FORMER: former}) if former else one
+
+
 def find_place(*, caller: Caller, upload: Upload) -> intake_candidate.Placement:
     """Find where the memories of an upload go. In a unit. Raises NotFound, InvalidInput."""
     new = NewMemory(
@@ -251,7 +296,8 @@ def new_memory(*, upload: Upload, given: dict[str, Any]) -> NewMemory:
         own_type=custom_type_rules.named(tags=lists["tags"]),
         attributes=given["attributes"],
         event_at=file_formats.read_time(text=given["event_at"]),
-        needs_review=True,
+        former_external_id=given.get(FORMER, ""),
+        needs_review=TRUSTED not in given,
     )
 
 

@@ -90,6 +90,7 @@ def check_candidate(*, caller: Caller, new: validation.NewMemory) -> CheckedCand
         files=new.related_files,
         modules=new.related_modules,
         pinned=new.pinned,
+        document=new.source_uri if new.source == Source.IMPORT.value else "",
     )
     if seen.governance is Governance.CONSTITUTIONAL and not may_write_for_all(caller=caller):
         raise GovernanceDenied(

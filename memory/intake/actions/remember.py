@@ -39,6 +39,7 @@ LEXICON_DELAY_SECONDS: Final = 2  # writes of a burst share one recount
 SENT_AGAIN = message("sent again under its external id")  # why there is a new version
 LOOSEST: Final = integrate.Thresholds(minimum_length=1)  # what these refuse, any project refuses
 LOGGED: Final = {LinkKind.SUPERSEDES.value: "superseded", LinkKind.EXTEND.value: "extended"}
+ORIGIN: Final = ("source_uri", "source_hash", "source_line")  # move with the words they are of
 EXPLICIT: Final = frozenset({Source.USER_TAUGHT.value, Source.AGENT_EXPLICIT.value})
 T = TypeVar("T")
 
@@ -338,7 +339,11 @@ def replace_content(
             ),
             hint="Archive one of the two, then send this again.",
         )
-    changes = {"content": checked.new.content, "reason": SENT_AGAIN}
+    new = checked.new
+    changes = {"content": new.content, "external_id": new.external_id, "reason": SENT_AGAIN}
+    for name in ORIGIN:
+        setattr(locked, name, getattr(new, name) or getattr(locked, name))
+    locked.needs_review = locked.needs_review or new.needs_review
     view = revise.revise_row(caller=caller, row=locked, changes=changes, now=now)
     return Outcome(outcome="updated", memory=view, embedding="queued", done="changed")
 
@@ -460,7 +465,8 @@ class _Batch:
             by_place[where].append(item)
         for where, checked in by_place.items():
             hashes = {item.content_hash for item in checked}
-            external = {item.new.external_id for item in checked} - {""}
+            names = ((item.new.external_id, item.new.former_external_id) for item in checked)
+            external = {name for pair in names for name in pair if name}
             for row in candidate.lock_same(placement=where, hashes=hashes, external_ids=external):
                 for key in _keys_of(row):
                     self.stored.setdefault(key, row)
@@ -479,9 +485,8 @@ class _Batch:
         )
         if result.outcome is integrate.GateOutcome.REFUSED:
             return refusal(result=result)
-        id_key: Key = (*place, "external_id", item.new.external_id)
-        if id_key in self.new or id_key in self.stored:
-            return self._resend(item, id_key, text_key, same_id)
+        if (resent := self._find_resent(item, text_key, same_id)) is not None:
+            return resent
         if twin is not None and result.confirmed_id is not None:
             view = views.to_view(twin, now=self.now)
             return Outcome(outcome="confirmed", memory=view, reason=result.reason)
@@ -498,6 +503,21 @@ class _Batch:
             now=self.now,
         )
         return self._add(item, where) if settled is None else settled
+
+    def _find_resent(self, item: Checked, text_key: Key, same_id: UUID | None) -> Outcome | None:
+        """Bring the memory of the item's external id, or of its former one, to its text, if any."""
+        place, new = text_key[:2], item.new
+        id_key: Key = (*place, "external_id", new.external_id)
+        former: Key = (*place, "external_id", new.former_external_id)
+        if id_key in self.new or id_key in self.stored:
+            return self._resend(item, id_key, text_key, same_id)
+        if same_id is not None or former not in self.stored:
+            return None
+        self.stored[id_key] = self.stored[former]
+        reworded = self._resend(item, id_key, text_key, same_id)
+        refused = reworded.outcome == "refused"  # then both wordings stand, and none is lost
+        del self.stored[id_key if refused else former]
+        return None if refused else reworded
 
     def write(self) -> UUID | None:
         """Write all accepted rows; return the job that embeds them."""

@@ -30,7 +30,7 @@ CHANGEABLE = (
 SAVED = (
     *versions.KEPT, "content", "content_hash", "citation", "structure", "governance",
     "decay_half_life_days", "audience", "team_id", "names_version", "enriched_by", "needs_review",
-    "archived_reason",
+    "archived_reason", "source_uri", "source_hash", "source_line",
 )  # fmt: skip
 
 

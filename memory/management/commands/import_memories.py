@@ -19,7 +19,7 @@ from memory.management.targets import PersonCommand
 class Command(PersonCommand):
     """Import files, or folders of them, in a person's name."""
 
-    help = "Import files into review; or bring an export back as it was, with --as-it-was."
+    help = "Import files into review, or an export as it was, with --as-it-was."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the files, the person, the project, and how."""
@@ -28,11 +28,16 @@ class Command(PersonCommand):
         parser.add_argument(
             "--dry-run", action="store_true", help="say what would be, store nothing"
         )
+        parser.add_argument("--trust", action="store_true", help="it waits for no review")
         parser.add_argument("--as-it-was", action="store_true", help="an export, with its states")
 
     def work(self, caller: Caller, options: dict[str, Any]) -> None:
         """Import; say how far it is, and what came of each row that was refused."""
-        upload = Upload(files=tuple(_files(options["files"])), project=options["project"])
+        upload = Upload(
+            files=tuple(_files(options["files"])),
+            project=options["project"],
+            is_trusted=options["trust"],
+        )
         if options["as_it_was"]:
             self._bring_back(caller, upload)
             return

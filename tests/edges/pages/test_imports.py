@@ -270,7 +270,7 @@ def test_a_document_is_kept_shown_line_by_line_brought_to_its_new_text_and_remov
     for text in ('id="L3"', "&lt;b&gt;nine&lt;/b&gt;"):
         assert text in shown
     assert ("<b>nine</b>" in shown, shown.count('href="/m/')) == (False, 1)
-    assert "1 memory added, 1 made stale" in changed
+    assert "1 updated" in changed
     assert removed.status_code == 302
     assert "docs/mill.md" not in pages.owner.get(notes).text
 

@@ -11,6 +11,8 @@ from django.core.management.base import CommandError
 from accounts.actions.tokens import NewToken, create_token
 from accounts.caller import Caller, TokenScope
 from config import demo, env
+from memory.documents import queries
+from memory.documents.actions.import_batches import undo_import
 from memory.records.filters import Filters
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
@@ -117,6 +119,19 @@ def test_a_second_run_confirms_instead_of_storing_twice(
     assert {item.id for item in _stored(caller)} == before
 
 
+@pytest.mark.parametrize(("trust", "waits"), [((), True), (("--trust",), False)])
+def test_a_folder_is_an_import_that_waits_for_review_unless_trusted_and_can_be_undone(
+    caller: Caller, credentials: Path, tree: Path, trust: tuple[str, ...], waits: bool
+) -> None:
+    _run(credentials, f"--from={tree}", *trust)
+
+    (batch,), _ = queries.list_imports(caller=caller, project="shop", after=None, limit=10, now=NOW)
+    assert {item.needs_review for item in _stored(caller)} == {waits}
+    assert (batch.state, dict(batch.counts)) == ("done", {"added": 4, "refused": 1})
+    undone = undo_import(caller=caller, batch_id=batch.id, now=NOW)
+    assert (undone.archived, _stored(caller)) == (4, ())
+
+
 def test_a_project_that_is_missing_is_made(credentials: Path, tree: Path, caller: Caller) -> None:
     _run(credentials, f"--from={tree}", "--project=website")
 
@@ -155,7 +170,7 @@ def test_the_recorded_session_only_builds_on_what_it_kept() -> None:
 
 
 def test_cairns_own_statements_name_files_that_exist() -> None:
-    told = demo.own_statements(project="shop")
+    told = demo.read_own().candidates
 
     assert len(told) > 300
     assert all((env.ROOT / item.source_uri).is_file() for item in told)

@@ -109,6 +109,38 @@ def test_an_import_waits_for_review_and_a_preview_stores_nothing(world: World) -
     assert "hunter2" not in kept + repr(seen)
 
 
+def test_a_changed_line_updates_its_memory_and_undoing_restores_it(world: World) -> None:
+    first = taken(world)
+    before = memory("Deploys")
+    changed = RULES.replace("Tuesdays", "Thursdays")
+
+    seen = preview_import(caller=world.owner, upload=upload(changed)).counts
+    second = taken(world, upload(changed))
+
+    after = memory("Deploys")
+    assert (seen, second.counts) == ({"confirmed": 2, "updated": 1},) * 2
+    assert (after.id, after.version) == (before.id, before.version + 1)
+    assert "Thursdays" in after.content
+    assert taken(world, upload(changed)).counts == {"confirmed": 3}
+    assert undo(world, second.id).restored == 1
+    assert (memory("Deploys").content, len(active())) == (before.content, 3)
+    undo(world, first.id)
+    assert active() == []
+
+
+def test_what_people_vouched_for_keeps_its_words_and_the_new_ones_stand_beside(
+    world: World,
+) -> None:
+    taken(world)
+    with tenancy.unit():
+        Memory.objects.filter(content__contains="Deploys").update(user_verified=True)
+
+    later = taken(world, upload(RULES.replace("Tuesdays", "Thursdays")))
+
+    assert later.counts == {"confirmed": 2, "added": 1}
+    assert len([text for text in active() if "Deploys" in text]) == 2
+
+
 def test_a_second_import_adds_and_confirms_nothing_and_changes_what_changed(world: World) -> None:
     taken(world)
     again = taken(world)

@@ -34,6 +34,19 @@ def memory(about: str) -> Memory:
         return Memory.objects.get(content__contains=about)
 
 
+def test_a_statement_in_other_words_brings_its_memory_to_them(world: World) -> None:
+    push(world)
+    before = memory("gate")
+
+    later = push(world, TEXT.replace("nine", "eleven"))
+
+    after = memory("gate")
+    assert (later.added, later.updated, later.kept, later.stale) == (0, 1, 1, 0)
+    assert (after.id, after.content) == (before.id, before.content.replace("nine", "eleven"))
+    assert (after.source_hash, after.external_id) != (before.source_hash, before.external_id)
+    assert push(world, TEXT).updated == 1
+
+
 def test_only_what_changed_is_taken_out_and_what_comes_back_is_true_again(world: World) -> None:
     done = push(world)
     gate = memory("gate")

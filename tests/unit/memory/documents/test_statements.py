@@ -214,3 +214,29 @@ def test_paragraphs_of_a_docstring_are_the_purpose_and_insights() -> None:
     assert again.external_id == purpose.external_id
     assert (reason.type.value, reason.line) == ("module_insight", 4)
     assert reason.content.endswith("```\nError\n├── Refused\n└── Known\n```")
+
+
+@pytest.mark.parametrize(
+    "signpost",
+    [
+        "See [the policy](https://acme.example/policy) for details.",
+        "To learn more, see the [lockfile](../layout.md#lock) page.",
+        "Refer to [the guide](guide.md).",
+    ],
+)
+def test_a_sentence_that_only_leads_to_another_page_is_left_out(signpost: str) -> None:
+    text = f"# Locks\n\n{signpost}\n\n- Set up the hooks:\n"
+
+    assert markdown_notes.read_document(text=text, path="docs/a.md") == ()
+
+
+def test_the_title_of_a_document_below_the_root_leads_its_statements() -> None:
+    text = "# Bearer tokens\n\n## Caveats\n\nDrop the keyword for a real deployment.\n"
+
+    below, above = (
+        markdown_notes.read_document(text=text, path=path)[0].content
+        for path in ("examples/bearer/README.md", "README.md")
+    )
+
+    assert below == "Bearer tokens: Drop the keyword for a real deployment."
+    assert above == "Drop the keyword for a real deployment."

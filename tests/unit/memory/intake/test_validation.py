@@ -235,3 +235,22 @@ def test_a_module_is_the_nearest_telling_folder() -> None:
     modules = {"src/auth/token.py": "auth", "auth/src/x.ts": "auth", "README.md": "", "./a.py": ""}
 
     assert {path: classification.module_of(path=path) for path in modules} == modules
+
+
+@pytest.mark.parametrize(
+    ("text", "files"),
+    [
+        ("The cart lives in `src/cart/model.py`, its test in tests/test_cart.py.",
+         ("src/cart/model.py", "tests/test_cart.py")),
+        ("Accepts and/or, I/O, application/json and store/recall/forget.", ()),
+        ("POST /api/v1/memories.json and `/etc/passwd` and ~/.local/share/x.md", ()),
+        ("See ../layout.md and ./sync.md, not ../../../outside.md",
+         ("docs/layout.md", "docs/guides/sync.md")),
+        ("Built by deploy/web/Dockerfile with notifications/roots/list_changed",
+         ("deploy/web/Dockerfile",)),
+    ],
+)  # fmt: skip
+def test_only_paths_that_look_like_files_of_the_project_are_its_files(
+    text: str, files: tuple[str, ...]
+) -> None:
+    assert classification.named_files(text=text, document="docs/guides/a.md") == files
