@@ -131,6 +131,7 @@ OUTCOMES: Final = names("outcomes")
 SIGNALS: Final = names("signals")
 ASKED: Final = names("asked")
 ALARMS: Final = names("alarms")
+INJECTION_BARS: Final = names("injection_bars")
 WHY_NOTHING: Final = names("why_nothing")
 PHASES: Final[Mapping[str, Name]] = {
     "define": pgettext_lazy("phase of work", "Define"),

@@ -136,16 +136,20 @@ def ring(score: float, label: str) -> SafeString:
 
 
 def decay_curve(
-    *, confidence: float, half_life_days: float | None, pinned: bool, floor: float, now: datetime
+    *,
+    confidence: float,
+    half_life_days: float | None,
+    pinned: bool,
+    floor: float | None,
+    now: datetime,
 ) -> dict[str, Any]:
     """Draw c · 0.5^(days / half-life) from now on (Ebbinghaus 1885): a path and its area.
 
-    `floor` is the confidence from which the reader's agents are given it unasked.
+    `floor` is the confidence below which the reader's agents are not given it unasked, None where
+    age hides it from nobody.
     """
     half_life = None if pinned or not half_life_days else half_life_days
-    meets = None
-    if half_life is not None:
-        meets = half_life * math.log2(confidence / floor) if confidence > floor else 0.0
+    meets = half_life * math.log2(max(1.0, confidence / floor)) if half_life and floor else None
     days = max(CURVE_SHORTEST_DAYS, (meets or 0.0) * CURVE_PAST_FLOOR)
     points = []
     for step in range(CURVE_STEPS + 1):
@@ -157,7 +161,7 @@ def decay_curve(
         "line": line,
         "area": f"{line} L{CURVE_WIDTH:.0f} {CURVE_HEIGHT:.0f} L0 {CURVE_HEIGHT:.0f} Z",
         "floor": floor,
-        "floor_y": round(CURVE_HEIGHT * (1.0 - floor), 1),
+        "floor_y": floor and round(CURVE_HEIGHT * (1.0 - floor), 1),
         "days": round(days),
         "below_at": None if meets is None else now + timedelta(days=meets),
         "flat": half_life is None,

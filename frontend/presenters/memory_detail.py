@@ -8,6 +8,8 @@ from accounts.queries import people
 from frontend.presenters import html
 from memory.customization.queries import trust_floor
 from memory.experiments import queries as experiments
+from memory.injection.eligibility import floor_of
+from memory.injection.queries import injection_bar
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
 from memory.review.queries import inbox
@@ -20,7 +22,7 @@ def inspect(*, memory: MemoryView, caller: Caller, now: datetime) -> dict[str, A
     A version comes with the text before it, None for the first, and who wrote it; `sides`
     contradict the memory. `proof` says how it was learned, None where that was in no session, or in
     one that is gone or that the caller may not see; `is_of_session` tells those apart. `reentered`
-    is None but for a dead end.
+    is None but for a dead end. `bar` says why the reader's agents are not given it unasked.
     """
     history = memories.history(caller=caller, memory_id=memory.id)
     users = (memory.author_user, *(version.changed_by for version in history))
@@ -28,11 +30,14 @@ def inspect(*, memory: MemoryView, caller: Caller, now: datetime) -> dict[str, A
     earlier = (*(version.content for version in history[1:]), None)
     return {
         "memory": memory,
+        "bar": injection_bar(caller=caller, memory=memory),
         "curve": html.decay_curve(
             confidence=memory.effective_confidence,
             half_life_days=memory.decay_half_life_days,
             pinned=memory.pinned,
-            floor=trust_floor(caller=caller, project_id=memory.project_id),
+            floor=floor_of(
+                view=memory, least=trust_floor(caller=caller, project_id=memory.project_id)
+            ),
             now=now,
         ),
         "versions": [

@@ -138,15 +138,17 @@ def meter_of(part: float, whole: float, label: str) -> SafeString:
 @register.simple_tag
 def decay_curve(curve: Mapping[str, Any], label: str) -> SafeString:
     """Draw how confidence falls without use, and the floor below which agents do not get it."""
+    floor = curve["floor_y"]
+    drawn = format_html('<path class="floor" d="M0 {} H{}"/>', floor, round(html.CURVE_WIDTH))
     return format_html(
         '<svg class="curve" viewBox="0 0 {w} {h}" preserveAspectRatio="none" role="img"'
-        ' aria-label="{label}"><path class="area" d="{area}"/>'
-        '<path class="floor" d="M0 {floor} H{w}"/><path class="line" d="{line}"/></svg>',
+        ' aria-label="{label}"><path class="area" d="{area}"/>{floor}'
+        '<path class="line" d="{line}"/></svg>',
         w=round(html.CURVE_WIDTH),
         h=round(html.CURVE_HEIGHT),
         label=label,
         area=curve["area"],
-        floor=curve["floor_y"],
+        floor="" if floor is None else drawn,
         line=curve["line"],
     )
 

@@ -46,11 +46,12 @@ class PointBounds(NamedTuple):
 
 
 WARNINGS: Final = frozenset({MemoryType.GOTCHA, MemoryType.ERROR_PATTERN, MemoryType.DEAD_END})
-OF_A_FILE: Final = WARNINGS | {MemoryType.CAUSAL_DEPENDENCY}  # delivered when it is touched
+OF_A_FILE: Final = WARNINGS | {MemoryType.FIX, MemoryType.CAUSAL_DEPENDENCY}  # of a touched file
 OF_A_PLAN: Final = frozenset({MemoryType.PREFETCH_PATTERN, MemoryType.WORK_STATE})
+OF_A_START: Final = OF_A_PLAN | {MemoryType.REQUIREMENT, MemoryType.PREFERENCE}
 POINTS: Final = {  # tokens are defaults, not measured
     Point.BRIEF: PointBounds(2_500),
-    Point.SESSION_START: PointBounds(32_000, OF_A_PLAN),
+    Point.SESSION_START: PointBounds(32_000, OF_A_START),
     Point.TOOL_RESULT: PointBounds(600, OF_A_FILE),
     Point.STEP: PointBounds(600),
     Point.PLANNER: PointBounds(2_500),

@@ -1,5 +1,6 @@
 """Reads of the delivery log, and how far an agent's connection has come."""
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Final
@@ -10,13 +11,18 @@ from django.db.models.functions import Coalesce
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.records.queries.views import countable, visible
+from memory.customization.queries import trust_level_of
+from memory.injection.eligibility import PERSON, STATED_BY, Bar, bar_of
+from memory.intake.echoes_and_alarms import ALARM, ALARM_BURST, ALARM_DOMINANT
+from memory.records.queries.views import MemoryView, countable, visible
 from memory.sessions import queries as sessions
-from memory.sessions.models import GivenOut, Session, Stream, Turn
-from memory.taxonomy import SourceInterface
+from memory.sessions.models import GivenOut, Session, Statistic, Stream, Turn
+from memory.taxonomy import MemoryType, SourceInterface, Status
 from teams import queries as places
 from teams.permissions import Act, require
+from teams.trust import level_row
 
+RULES_AT_START: Final = (MemoryType.REQUIREMENT.value, MemoryType.PREFERENCE.value)
 PEOPLE_AND_FILES: Final = (SourceInterface.DASHBOARD.value, SourceInterface.IMPORT.value)
 ANSWER_URI: Final = r"^session:[0-9a-f-]{36}#event-"  # of what an agent answers its question with
 
@@ -85,6 +91,57 @@ def logged_memories(*, session_ids: tuple[UUID, ...], agent: str = "") -> frozen
     withheld from the session; its first agent has no name. In a unit."""
     rows = GivenOut.all_rows.filter(Q(withheld=True) | Q(agent=agent), session_id__in=session_ids)
     return frozenset(rows.values_list("memory_id", flat=True))
+
+
+def eligible(
+    *, views: Mapping[UUID, MemoryView], reader: UUID | None, project_id: UUID | None, least: float
+) -> dict[UUID, MemoryView]:
+    """Return what of some memories may be given unasked to a reader's agent in a project.
+
+    In a unit. Alarms are asked for where something is unreviewed, which is seldom.
+    """
+    found = {
+        one: view
+        for one, view in views.items()
+        if bar_of(view=view, reader=reader, project_id=project_id, least=least) is None
+    }
+    unreviewed = [str(one) for one, view in found.items() if view.needs_review]
+    held = _alarmed(unreviewed) if unreviewed else frozenset()
+    return {one: view for one, view in found.items() if str(one) not in held}
+
+
+def stated_rules(*, caller: Caller, project_id: UUID | None, limit: int) -> tuple[UUID, ...]:
+    """Return the newest rules that a person stated in sessions of a project and that wait. In a
+    unit.
+
+    Those that somebody kept are found like any memory. By the index memory_review.
+    """
+    rows = countable(caller=caller).filter(
+        project=project_id,
+        needs_review=True,
+        status=Status.ACTIVE.value,
+        author_user=caller.user_id,
+        type__in=RULES_AT_START,
+        attributes__contains={STATED_BY: PERSON},
+    )
+    return tuple(rows.order_by("-created_at", "id").values_list("id", flat=True)[:limit])
+
+
+def injection_bar(*, caller: Caller, memory: MemoryView) -> Bar | None:
+    """Return why a memory is not given to the caller's agents in its project; None where it is."""
+    with tenancy.unit():
+        level = trust_level_of(caller=caller, project_id=memory.project_id)
+        least = level_row(level=level).injects_from_confidence
+        bar = bar_of(view=memory, reader=caller.user_id, project_id=memory.project_id, least=least)
+        is_held = bar is None and memory.needs_review and bool(_alarmed([str(memory.id)]))
+    return Bar.ALARM if is_held else bar
+
+
+def _alarmed(memory_ids: Collection[str]) -> frozenset[str]:
+    """Return those that an alarm was raised about as one of many, or as given too often."""
+    rows = Statistic.objects.filter(kind=ALARM, key__in=memory_ids).order_by()
+    many = frozenset({ALARM_BURST, ALARM_DOMINANT})
+    return frozenset(key for key, counts in rows.values_list("key", "counts") if many & set(counts))
 
 
 def last_stored(*, session_id: UUID) -> tuple[int, int]:

@@ -25,7 +25,8 @@ from typing import Final
 from uuid import UUID
 
 from memory.customization.phases import Transition
-from memory.experiments.points import OF_A_FILE, POINTS, Point
+from memory.experiments.points import OF_A_FILE, POINTS, WARNINGS, Point
+from memory.injection.eligibility import FIX
 from memory.records.queries.views import GraphPart, MemoryView
 from memory.search.packing import SALIENCE_BOOST
 from memory.sessions import counters
@@ -34,8 +35,8 @@ from memory.sessions.events import Outcome
 from memory.sessions.scratchpad import Scratchpad, each_file, edited
 from memory.sessions.tools import Act
 from memory.taxonomy import MemoryType
+from memory.text import text as texts
 from memory.text import tokens
-from teams import trust
 
 MEMORIES_MOST: Final = {  # at once; defaults, not measured
     Point.BRIEF: 12,
@@ -48,6 +49,8 @@ TOKENS_MOST: Final = max(row.tokens for row in POINTS.values())
 TOKENS_EACH: Final = 4  # of the line that carries a memory beside its content; default
 WARNING_CONFIDENCE: Final = 0.65  # from which a touched file is warned of
 FIRST_STEP: Final = 5  # before it nothing is delivered between steps
+MET_SHARE: Final = 0.5  # of a warning's words that a failed call must have; default
+FEWEST_MET: Final = 3  # of them; default
 SEARCHES: Final = 3  # the last ones that are looked at
 LONGEST_QUESTION: Final = 400  # characters of an entry that is looked up; default
 _NO_WORDS: Final = re.compile(r"\\.|[^\w./-]+")  # of a regular expression or a glob
@@ -72,7 +75,8 @@ class CandidateSet:
     `working` are files that are worked on: memories about them come first. `heading` is a text that
     stands before the memories, `reserved` how many of the point's tokens the files that it names
     take; `aside` a text that is never delivered alone. At most `tokens_most` tokens are delivered.
-    `graph` is what the graph did to the ranking, where a search found them.
+    `graph` is what the graph did to the ranking, where a search found them. `is_of_failure`: they
+    are about a call that just failed, whatever its files.
     """
 
     views: Mapping[UUID, MemoryView] = field(default_factory=dict)
@@ -84,31 +88,43 @@ class CandidateSet:
     aside: str = ""
     tokens_most: int = TOKENS_MOST
     graph: GraphPart | None = None
+    is_of_failure: bool = False
 
 
 def select(
-    *, candidates: CandidateSet, point: Point, delivered: frozenset[UUID], least: float
+    *, candidates: CandidateSet, point: Point, delivered: frozenset[UUID]
 ) -> tuple[UUID, ...]:
-    """Return what is delivered, the most salient first; most often nothing.
+    """Return what is delivered of what may be, the most salient first; most often nothing.
 
-    `least` is the least effective confidence. After a tool result, and between steps when a file
-    was touched, the files worked on are those just touched, and only what warns of them is
-    selected. Salience is relevance · confidence, + 0.15 when one of its files is worked on.
+    After a tool result, and between steps when a file was touched, the files worked on are those
+    just touched, and only what warns of them is selected. Salience is relevance · confidence,
+    + 0.15 when one of its files is worked on.
     """
-    working = candidates.working | frozenset(candidates.files.values())
-    is_after_touch = point is Point.TOOL_RESULT or (point is Point.STEP and bool(working))
-    least = max(least, WARNING_CONFIDENCE) if is_after_touch else least
+    working = _worked_on(candidates)
+    is_after_touch = _is_after_touch(candidates, point)
     salience: dict[UUID, float] = {}
     for view in candidates.views.values():
-        is_near = view.id in candidates.files or not working.isdisjoint(view.related_files)
-        if (
-            view.id not in delivered
-            and _is_wanted(view, point, is_near=is_near, is_after_touch=is_after_touch)
-            and trust.is_sure(confidence=view.effective_confidence, least=least)
+        is_near = candidates.is_of_failure or view.id in candidates.files
+        is_near = is_near or not working.isdisjoint(view.related_files)
+        if view.id not in delivered and _is_wanted(
+            view, point, is_near=is_near, is_after_touch=is_after_touch
         ):
             salience[view.id] = candidates.relevance[view.id] * view.effective_confidence
             salience[view.id] += SALIENCE_BOOST if is_near else 0.0
     return _fit(salience, candidates, point)
+
+
+def least_confidence(*, candidates: CandidateSet, point: Point, least: float) -> float:
+    """Return how sure what was inferred must be at a point, where a level asks for `least`."""
+    return max(least, WARNING_CONFIDENCE) if _is_after_touch(candidates, point) else least
+
+
+def _worked_on(candidates: CandidateSet) -> frozenset[str]:
+    return candidates.working | frozenset(candidates.files.values())
+
+
+def _is_after_touch(candidates: CandidateSet, point: Point) -> bool:
+    return point is Point.TOOL_RESULT or (point is Point.STEP and bool(_worked_on(candidates)))
 
 
 def _is_wanted(view: MemoryView, point: Point, *, is_near: bool, is_after_touch: bool) -> bool:
@@ -117,6 +133,24 @@ def _is_wanted(view: MemoryView, point: Point, *, is_near: bool, is_after_touch:
     if types and view.type not in types:
         return False
     return not is_after_touch or (is_near and view.type in OF_A_FILE)
+
+
+def met(*, views: Mapping[UUID, MemoryView], failed: str) -> dict[UUID, MemoryView]:
+    """Return the warnings that are about a failed call: their own words stand in call and error."""
+    said = texts.content_words(text=failed)
+    return {one: view for one, view in views.items() if _is_met(view, said)}
+
+
+def _is_met(view: MemoryView, said: frozenset[str]) -> bool:
+    """Say whether words have most of a warning's own.
+
+    What went through instead is none of these: it is what the agent is to be told.
+    """
+    fix = view.attributes.get(FIX)
+    own = texts.content_words(text=view.content)
+    own -= texts.content_words(text=fix) if isinstance(fix, str) else frozenset()
+    is_warning = view.type in WARNINGS | {MemoryType.FIX}
+    return is_warning and len(own & said) >= max(FEWEST_MET, len(own) * MET_SHARE)
 
 
 def _fit(

@@ -29,6 +29,9 @@ _TABLES: Final = texts.read_tables(file=Path(__file__).with_name("tables") / "al
 _NUMBERS: Final = frozenset(_TABLES["numbers"]["words"].split())
 _ALARMS: Final = texts.compile_patterns(table=_TABLES["alarms"])
 
+ALARM: Final = "alarm"  # kind of statistics; its key is the memory's id, its counts the alarms
+ALARM_BURST: Final = "burst"
+ALARM_DOMINANT: Final = "dominant"
 BURST_LEAST: Final = 5  # memories nearly the same in one burst; default, not measured
 BURST_SECONDS: Final = 600.0  # that a burst lasts at most; default, not measured
 BURST_ALIKE: Final = 0.6  # Jaccard, at least; default, not measured

@@ -237,6 +237,7 @@ def _retried(deeds: tuple[Deed, ...], tries: list[tuple[int, int]]) -> Sighting:
         what=" ".join(filter(None, _tried(first))),
         message=first.message,
         how=_what_helped(deeds[place : again + 1]),
+        fix=_other_call(deeds[place], deeds[again]),
     )
 
 
@@ -249,6 +250,12 @@ def _what_helped(deeds: tuple[Deed, ...]) -> str:
     if changes:
         return f"{CHANGED}{', '.join(changes[:FILES_NAMED])}"
     return "when tried again" if last.target == first.target else f"as `{last.target}`"
+
+
+def _other_call(failed: Deed, last: Deed) -> str:
+    """Return the call that went through where it is another one than failed; empty for none."""
+    went_through = last.is_done and not last.is_error
+    return last.target if went_through and last.target != failed.target else ""
 
 
 def _edits(deeds: tuple[Deed, ...]) -> tuple[Deed, ...]:

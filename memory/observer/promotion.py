@@ -18,6 +18,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
+from memory.injection.eligibility import FIX
 from memory.observer import detections, evidence_texts, reentered_dead_ends
 from memory.observer.detections import Sighting, SignalEvidence, SignalKind
 from memory.records.formulas import TAINTED_FACTOR
@@ -79,9 +80,13 @@ def _sentence(text: str) -> str:
 def _attributes(sighting: Sighting, type: MemoryType, sessions: int) -> Mapping[str, object]:
     """Return the fields of what a sighting becomes; empty where its type has none.
 
+    An error has its fix where the session showed one: so its author may be told before a review.
+
     A calibration is of steps against the plan, or of runs of tests against one run.
     """
     named = sighting.details
+    if type is MemoryType.ERROR_PATTERN and named.get(FIX):
+        return {FIX: _part(named[FIX])}
     if type is MemoryType.WORKFLOW_RECIPE:
         steps = named.get("steps", "").split("\n")
         ordered = tuple({"order": at, "description": one} for at, one in enumerate(steps, 1))
@@ -193,6 +198,8 @@ def validated(*, scratchpad: Scratchpad) -> int:
 class ObservedCandidate:
     """What may become a memory; `key` tells it apart, `reason` says why it is tainted.
 
+    `is_for_author`: fewer sessions have shown it than others need, and its author needs one.
+
     `confidence` is the base that is stored: what a taint leaves of it is computed on reading.
     """
 
@@ -207,6 +214,7 @@ class ObservedCandidate:
     files: tuple[str, ...] = ()
     attributes: Mapping[str, object] = field(default_factory=dict)
     is_unsure: bool = False
+    is_for_author: bool = False
     commit: str = ""
 
     @property
@@ -296,7 +304,8 @@ def _from_signals(
     for sighting in seen:
         becomes = of_sighting(sighting=sighting)
         sessions = seen_before.get((sighting.kind, sighting.key), 0) + 1
-        needed = detections.sessions_needed(kind=sighting.kind, agents=len(sighting.agents))
+        of_others = detections.sessions_needed(kind=sighting.kind, agents=len(sighting.agents))
+        needed = min(sessions, of_others) if sighting.details.get(FIX) else of_others
         if becomes is None or sessions < needed or _is_of_failed(sighting, taken_back):
             continue
         type, content = becomes
@@ -313,6 +322,7 @@ def _from_signals(
             sessions=sessions,
             evidence=sighting.evidence,
             attributes=_attributes(sighting, type, sessions),
+            is_for_author=sessions < of_others,
         )
 
 

@@ -160,7 +160,7 @@ def _body(block: Block) -> str:
     for view in block.memories:
         content = "\n  ".join(view.content.strip().splitlines())
         doubts = [view.verification] if view.verification in DOUBTS else []
-        doubts += ["needs review"] if view.needs_review else []
+        doubts += ["unreviewed"] if view.needs_review else []
         doubt = f" ({', '.join(doubts)})" if doubts else ""
         name = view.own_type or view.type
         lines.append(f"- {name}{doubt}: {content} [^ Memory: {view.citation}]\n")

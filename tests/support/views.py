@@ -19,6 +19,10 @@ def view(number: int = 1, type: MemoryType = MemoryType.GOTCHA, **given: object)
         "attributes": {},
         "effective_confidence": 0.8,
         "needs_review": False,
+        "status": "active",
+        "source": "agent_explicit",
+        "verification": "unverified",
+        "confidence": 0.8,
         "taint_reason": "",
     }
     return MemoryView(**{**usual, **given})  # type: ignore[arg-type]

@@ -2,8 +2,8 @@
 
 Whatever is delivered is logged with its tokens in the unit in which it was selected, while the
 session is locked, so nothing is delivered twice and the sums are those of the texts. Only what the
-caller may see is delivered, of the session's project or of none; never what is tainted or waits
-for a person, and never one side of a contradiction alone.
+caller may see is delivered, of the session's project or of none, and only what `eligibility` lets
+pass; never one side of a contradiction alone.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,6 +15,7 @@ from django.db.models import F
 
 from memory.experiments.actions import measurement
 from memory.experiments.points import OF_A_FILE, POINTS, Point
+from memory.injection import queries, rules
 from memory.injection.actions import delivery_log, policy
 from memory.injection.rules import TOKENS_MOST, CandidateSet, select
 from memory.records.queries import views
@@ -160,19 +161,17 @@ def deliver(*, recipient: policy.Recipient, point: Point, candidates: CandidateS
 
     After the deadline nothing is delivered, and nothing is logged.
     """
-    session = recipient.session
     if not candidates.views and not candidates.heading:
         return SILENCE
     allowed = policy.policy_of_recipient(recipient=recipient, point=point)
     if not allowed.is_open:
         return SILENCE
     selected = select(
-        candidates=deliverable(session=session, candidates=candidates),
+        candidates=deliverable(recipient=recipient, point=point, candidates=candidates),
         point=point,
         delivered=delivery_log.delivered_before(
             recipient=recipient, point=point, memory_ids=candidates.views
         ),
-        least=allowed.confidence,
     )
     budget = min(POINTS[point].tokens - candidates.reserved, candidates.tokens_most)
     room = budget - tokens.count(text=OPENING)  # the text beside memories: the heading first
@@ -212,18 +211,19 @@ def join(*, deliveries: Iterable[Delivery]) -> Delivery:
     )
 
 
-def deliverable(*, session: Session, candidates: CandidateSet) -> CandidateSet:
-    """Leave out what is tainted, waits for review, or is of a project but not the session's."""
-    return replace(
-        candidates,
-        views={
-            view.id: view
-            for view in candidates.views.values()
-            if not view.needs_review
-            and not view.taint_reason
-            and view.project_id in {None, session.project_id}
-        },
+def deliverable(
+    *, recipient: policy.Recipient, point: Point, candidates: CandidateSet
+) -> CandidateSet:
+    """Leave out what may not be given to the recipient's agent in its project. In a unit."""
+    allowed = policy.policy_of_recipient(recipient=recipient, point=point)
+    least = rules.least_confidence(candidates=candidates, point=point, least=allowed.confidence)
+    views = queries.eligible(
+        views=candidates.views,
+        reader=recipient.caller.user_id,
+        project_id=recipient.session.project_id,
+        least=least,
     )
+    return replace(candidates, views=views)
 
 
 def _fitting(text: str, most: int) -> str:

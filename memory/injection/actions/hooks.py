@@ -180,6 +180,8 @@ def _deliver_at_once(
     delivery = _warnings(recipient, files)
     is_answered = event.meaning is harnesses.Meaning.ANSWERED
     if not delivery.text and not delivery.is_late and is_answered:
+        delivery = trigger_points.answer_failures(recipient=recipient, calls=event.calls)
+    if not delivery.text and not delivery.is_late and is_answered:
         delivery = trigger_points.answer_searches(recipient=recipient)
     return delivery, None
 

@@ -18,7 +18,7 @@ from memory.search.actions import search
 from memory.search.request import SearchRequest, Silence
 from memory.sessions.queries import hold_own
 from memory.text.text import normalize
-from teams import trust, visibility
+from teams import visibility
 
 TYPES: Final = frozenset((*rules.CITED_MOST, *rules.CHECKED))
 MODULE_MEMORIES_MOST: Final = 60  # memories of the modules; default, not measured
@@ -94,13 +94,9 @@ def _advise(
 
 def _usable(recipient: policy.Recipient, candidates: rules.CandidateSet) -> tuple[MemoryView, ...]:
     """Return what may be delivered to a session and contradicts nothing. In a unit."""
-    allowed = policy.policy_of_recipient(recipient=recipient, point=Point.PLANNER)
-    found = deliver.deliverable(session=recipient.session, candidates=candidates).views.values()
-    sure = {
-        one.id: one
-        for one in found
-        if trust.is_sure(confidence=one.effective_confidence, least=allowed.confidence)
-    }
+    point = Point.PLANNER
+    found = deliver.deliverable(recipient=recipient, point=point, candidates=candidates)
+    sure = found.views
     sight = visibility.sight_of(caller=recipient.caller)
     disputed = views.contradicting(memory_ids=tuple(sorted(sure)), sight=sight)
     return tuple(one for one in sure.values() if not disputed.get(one.id))

@@ -1,7 +1,8 @@
-"""What work begins with: what was left unfinished, and the files to read first.
+"""What work begins with: what was left unfinished, the files to read first, and stated rules.
 
-Delivered once a session, and again only to one that ended and goes on. Both stand as text before
-the memories of such work.
+Delivered once a session, and again only to one that ended and goes on. The first two stand as text
+before the memories of such work; rules that the person stated in earlier sessions and nobody has
+reviewed yet come with them, the newest ones.
 
 Work goes on in the same session, in its thread or its unit of work; on its branch or in its folder
 only where the same person opened both. A session that still runs left nothing. Work that followed
@@ -16,8 +17,8 @@ from typing import Final
 from django.db.models import Q
 
 from accounts.caller import Caller
-from memory.experiments.points import POINTS, Point
-from memory.injection import rules
+from memory.experiments.points import OF_A_PLAN, POINTS, Point
+from memory.injection import queries, rules
 from memory.injection.actions import deliver, delivery_log
 from memory.injection.actions.deliver import OPENING, Delivery
 from memory.injection.actions.policy import Recipient
@@ -31,6 +32,7 @@ from memory.text.text import normalize
 from teams import visibility
 
 MODULE_MEMORIES_MOST: Final = 20  # memories of the modules; default, not measured
+RULES_MOST: Final = 3  # of its person that wait for review, the newest; default
 MODULES_MOST: Final = 5  # of a task, the first; default
 LONGEST_TEXT: Final = 400  # characters of a task or an error that is delivered; default
 OFTEN: Final = {True: "nearly every session", False: "most sessions"}
@@ -58,10 +60,16 @@ def deliver_start(
     texts = filter(None, (f"{work}{files}", work, files))
     heading = next((one for one in texts if tokens.count(text=one) <= room), "")
     known = deliver.of_modules(
-        recipient=recipient, modules=modules, types=POINTS[point].types, limit=MODULE_MEMORIES_MOST
+        recipient=recipient, modules=modules, types=OF_A_PLAN, limit=MODULE_MEMORIES_MOST
+    )
+    stated = deliver.of_memories(
+        recipient=recipient,
+        memory_ids=queries.stated_rules(
+            caller=recipient.caller, project_id=session.project_id, limit=RULES_MOST
+        ),
     )
     start = rules.CandidateSet(heading=heading, reserved=plan.tokens, tokens_most=tokens_most)
-    candidates = deliver.merge(sets=(known, start))
+    candidates = deliver.merge(sets=(stated, known, start))
     delivery = deliver.deliver(recipient=recipient, point=point, candidates=candidates)
     if not delivery.is_late and (delivery.text or plan.files or unfinished):
         session.prefetched_at = recipient.now

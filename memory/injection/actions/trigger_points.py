@@ -15,11 +15,12 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.experiments.points import Point
-from memory.injection import rules
+from memory.injection import harnesses, rules
 from memory.injection.actions import brief, deliver, planner_context, policy, session_start
 from memory.records.queries.views import MemoryView
 from memory.search import lookups
 from memory.search.request import SearchRequest
+from memory.secrets import scanner
 from memory.sessions import events as event_storage
 from memory.sessions import file_paths, reducers, tools
 from memory.sessions.actions import scratchpads
@@ -28,6 +29,8 @@ from memory.sessions.queries import hold_own
 from teams.permissions import Act, require
 
 STEP_EVENTS: Final = 4  # that are just behind a step: two calls with their results; default
+FAILED_MOST: Final = 2  # calls of one event that are looked up; default
+QUESTION_PART: Final = 400  # characters of a command, and of its error, that are looked up; default
 LAST_EVENTS: Final = 24  # among which the last three searches are looked for; default
 EVENTS_OF_A_STEP: Final = 2  # a call and its result
 NO_TASK: Final = SearchRequest(query="")
@@ -140,6 +143,40 @@ def answer_searches(*, recipient: policy.Recipient) -> deliver.Delivery:
     if not policy.is_open(recipient=recipient, point=Point.STEP):
         return deliver.SILENCE
     return _answer_lookups(recipient, _last_events(recipient.session), known.triggers)
+
+
+def answer_failures(
+    *, recipient: policy.Recipient, calls: tuple[harnesses.ToolCall, ...]
+) -> deliver.Delivery:
+    """Deliver what is known of calls that just failed: the same error, and what went through then.
+
+    By words alone; a memory is given where most of its own words stand in the call or its error. In
+    a unit.
+    """
+    point = Point.TOOL_RESULT
+    failed = tuple(one for one in calls if one.is_error)[:FAILED_MOST]
+    if not failed or not policy.is_open(recipient=recipient, point=point):
+        return deliver.SILENCE
+    for question in map(_failure_question, failed):
+        views, relevance = lookups.answer_by_words(
+            caller=recipient.caller,
+            project=recipient.session.project_id,
+            question=question,
+            now=recipient.now,
+        )
+        met = rules.met(views=views, failed=question)
+        found = rules.CandidateSet(views=met, relevance=relevance, is_of_failure=True)
+        delivery = deliver.deliver(recipient=recipient, point=point, candidates=found)
+        if delivery.memories or delivery.is_late:
+            return delivery
+    return deliver.SILENCE
+
+
+def _failure_question(call: harnesses.ToolCall) -> str:
+    """Return what a failed call is looked up by, without secrets: what it was, and its error."""
+    command = call.arguments.get("command")
+    said = (command if isinstance(command, str) else call.tool, call.result)
+    return scanner.without_secrets(text=" ".join(one[:QUESTION_PART] for one in said))
 
 
 def _answer_lookups(

@@ -25,6 +25,7 @@ from accounts.messages import message
 from memory.customization.queries import trust_level_of
 from memory.extraction import actions as extraction
 from memory.extraction import extract, model_answers
+from memory.injection.eligibility import PERSON, RULES, STATED_BY
 from memory.intake.actions.remember import NewMemory, remember
 from memory.intake.integrate import Judged
 from memory.observer import promotion
@@ -32,7 +33,7 @@ from memory.observer.actions import offers
 from memory.sessions import queries as sessions
 from memory.sessions.actions import scratchpads
 from memory.sessions.models import Session
-from memory.sessions.turns import Turn
+from memory.sessions.turns import Speaker, Turn
 from memory.taxonomy import Source
 
 # Defaults, not measured.
@@ -219,6 +220,7 @@ def _new_memory(run: _Consolidation, candidate: extract.Candidate, method: str) 
     """
     row = run.session
     observed = row.observed or {}
+    is_rule = candidate.speaker is Speaker.USER and candidate.type in RULES
     is_guess = method == extraction.Mode.HEURISTIC.value and not candidate.is_asked
     new = offers.proposed_memory(
         row=row,
@@ -232,6 +234,7 @@ def _new_memory(run: _Consolidation, candidate: extract.Candidate, method: str) 
     return replace(
         new,
         related_files=candidate.files,
+        attributes={STATED_BY: PERSON} if is_rule else {},
         confidence=CONFIDENCE[method],
         event_at=candidate.event_at,
         source_uri=f"session:{row.id}#turn-{candidate.turn}",

@@ -18,10 +18,11 @@ says so.
 import hashlib
 import secrets
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Func, TextField, Value
@@ -38,7 +39,7 @@ from memory.records.models import Memory
 from memory.secrets import scanner
 from memory.sessions.actions import scratchpads
 from memory.sessions.models import Session
-from memory.taxonomy import MemoryType, Source, Status
+from memory.taxonomy import MemoryType, Scope, Source, Status
 from teams import trust
 
 DIGEST_BYTES: Final = 8
@@ -112,6 +113,7 @@ def _offer(
             reason=candidate.reason,
             is_doubtful=candidate.needs_review,
         ),
+        scope=Scope.PERSONAL.value if candidate.is_for_author else row.scope,
         related_files=candidate.files,
         attributes=candidate.attributes,
         confidence=candidate.confidence,
@@ -242,7 +244,7 @@ def choose(
     dropped["taken_before"] += len(offered) - len(fresh)
     # what is stored in this place already, in whatever words
     rows = Memory.objects.filter(
-        audience=row.audience,
+        audience__in={row.audience, row.opened_by or row.audience},
         project=row.project_id,
         status=Status.ACTIVE.value,
         source__in={one.candidate.source.value for one in fresh},
@@ -250,17 +252,29 @@ def choose(
     )
     sign = Func("source_uri", Value("#"), 2, function="split_part", output_field=TextField())
     found = rows.annotate(sign=sign).filter(sign__in={_sign(one.origin) for one in fresh})
-    same = frozenset(map(str, found.order_by().values_list("sign", flat=True)))
+    same = frozenset(found.order_by().values_list("sign", "audience"))
     bound = similar_memories.thresholds_of(project=row.project).novelty_cosine
     novel = tuple(
         one
         for place, one in enumerate(fresh)
-        if _sign(one.origin) not in same and _nearest(caller, one, fresh[:place]) <= bound
+        if not _is_same(one, row, same)
+        and (
+            (_sign(one.origin), row.opened_by) in same  # kept for its author until enough saw it
+            or _nearest(caller, one, fresh[:place]) <= bound
+        )
     )
     kept = novel[: room(row=row)]
     dropped["known"] += len(fresh) - len(novel)
     dropped["over_bound"] += len(novel) - len(kept)
     return kept
+
+
+def _is_same(one: Offer, row: Session, same: Collection[tuple[str, UUID]]) -> bool:
+    """Say whether what a signal became is there already, for those whom the offer is for."""
+    sign = _sign(one.origin)
+    return (sign, row.audience) in same or (
+        one.candidate.is_for_author and (sign, row.opened_by) in same
+    )
 
 
 def room(*, row: Session) -> int:

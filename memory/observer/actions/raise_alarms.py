@@ -24,10 +24,9 @@ from accounts import audit as origins
 from accounts import tenancy
 from memory.index.actions.model_switch import INSTALLATION
 from memory.intake import echoes_and_alarms
-from memory.intake.echoes_and_alarms import Alarm, Written
+from memory.intake.echoes_and_alarms import ALARM, ALARM_BURST, ALARM_DOMINANT, Alarm, Written
 from memory.records import writes
 from memory.records.models import Memory, MemoryVersion
-from memory.review.queries.overview import ALARM, ALARM_BURST, ALARM_DOMINANT
 from memory.sessions import counter_rows
 from memory.sessions.counters import NOTES, Count
 from memory.sessions.models import GivenOut, Statistic

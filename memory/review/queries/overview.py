@@ -16,6 +16,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.experiments import queries as experiments
 from memory.index.models import MemoryUsage
+from memory.intake.echoes_and_alarms import ALARM, ALARM_BURST, ALARM_DOMINANT
 from memory.records.formulas import Factor, checked_share, total
 from memory.records.models import Memory, MemoryLink
 from memory.records.queries import memories, pending, views
@@ -83,9 +84,6 @@ WEEK = timedelta(days=7)
 MONTH = timedelta(days=30)
 MOST_ATTENTION = 5  # rows
 MOST_MODULES = 5  # rows of the table of modules; default, not measured
-ALARM: Final = "alarm"  # kind of statistics; its key is the memory's id, its counts the alarms
-ALARM_BURST: Final = "burst"
-ALARM_DOMINANT: Final = "dominant"
 ALARM_DAYS: Final = timedelta(days=30)  # that an alarm is shown; default, not measured
 ALARMS_READ: Final = 100  # the newest; default, not measured
 MOST_ALARMS: Final = 5  # rows

@@ -47,7 +47,7 @@ VIEWS = st.lists(
 def selected(*views: MemoryView, **given: Any) -> tuple[int, ...]:
     """Return the numbers of what is selected of some memories, relevant at 0.9 unless given."""
     relevance = given.pop("relevance", {})
-    usual = {"point": Point.BRIEF, "delivered": frozenset(), "least": 0.55}
+    usual = {"point": Point.BRIEF, "delivered": frozenset()}
     candidates = CandidateSet(
         views={one.id: one for one in views},
         relevance={one.id: relevance.get(one.id.int, 0.9) for one in views},
@@ -62,7 +62,6 @@ def selected(*views: MemoryView, **given: Any) -> tuple[int, ...]:
     point=st.sampled_from(list(Point)),
     delivered=st.frozensets(NUMBERS.map(lambda number: UUID(int=number)), max_size=9),
     working=st.frozensets(st.sampled_from(["a", "b", "c"])),
-    least=st.floats(0, 0.6),
 )
 def test_no_budget_is_exceeded_and_nothing_is_selected_twice_or_by_its_place(
     views: list[MemoryView], point: Point, delivered: frozenset[UUID], **given: Any
@@ -91,11 +90,9 @@ def test_what_fits_is_selected(given: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("known", "given"),
     [
-        (replace(KNOWN, effective_confidence=0.54), {}),
         (KNOWN, {"delivered": frozenset({KNOWN.id})}),
         (KNOWN, {**AT_FILE, "working": {"b"}}),
         (KNOWN, {**AT_FILE, "working": ()}),
-        (replace(KNOWN, effective_confidence=0.6), AT_FILE),
         (replace(KNOWN, type="fact"), AT_FILE),
         (replace(KNOWN, type="fact"), AT_STEP),
     ],

@@ -75,7 +75,7 @@ def test_sides_doubts_and_further_lines_are_written_as_what_they_are() -> None:
     block = Block(memories=(told, _view(2, "No.")), heading=NO_FILE)
     text = packing.write(blocks=(block,))
 
-    assert f"{DISAGREE}\n- gotcha (stale, needs review): Mind this.\n  ## Orders\n  Do it." in text
+    assert f"{DISAGREE}\n- gotcha (stale, unreviewed): Mind this.\n  ## Orders\n  Do it." in text
     assert "\n- gotcha: No. [^ Memory: No.]\n" in text
 
 
