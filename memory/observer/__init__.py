@@ -5,8 +5,9 @@
 1. `actions/session_findings` finds what a session has shown. While the session goes on it keeps a
    checkpoint and notes what is urgent; nothing becomes a memory then, except from a long build,
    piece by piece.
-2. `detect` finds the seventeen signals in a scratchpad; its `FINDERS` list them, `file_signals` and
-   `effort_signals` hold them. `detections` says by one table what each is worth, and how many
+2. `detect` finds the signals in a scratchpad; its `FINDERS` list them. `error_fixes` holds the one
+   that teaches most, `file_signals` and `effort_signals` the others, `dead_ends` what was given up.
+   `detections` says by one table what each is worth, and how many
    sessions must show it. What people rejected of a signal lowers its worth; two agents that saw
    the same are witnesses of each other.
 3. `promotion` decides: the gate of the session's type, frequency over sessions, taint, confidence.

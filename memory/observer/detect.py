@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from memory.observer import detections, effort_signals, file_signals
+from memory.observer import detections, effort_signals, error_fixes, file_signals
 from memory.observer.detections import EVIDENCE_MOST, SIGHTINGS_MOST, Sighting, SignalKind
 from memory.records import assertions
 from memory.sessions import counters, file_paths
@@ -27,18 +27,12 @@ from memory.sessions.tools import Act
 FINDERS: Final[Mapping[SignalKind, Callable[..., Iterator[Sighting]]]] = {
     SignalKind.FILE_ACCESS: file_signals.find_file_access,
     SignalKind.CO_ACCESS: file_signals.find_co_access,
-    SignalKind.ERROR_RETRY: effort_signals.find_error_retry,
+    SignalKind.ERROR_RETRY: error_fixes.find_error_fixes,
     SignalKind.BACKTRACK: file_signals.find_backtrack,
-    SignalKind.READ_ABANDON: file_signals.find_read_abandon,
     SignalKind.REPEATED_GREP: file_signals.find_repeated_grep,
-    SignalKind.TOOL_SEQUENCE: effort_signals.find_tool_sequence,
     SignalKind.TIME_ANOMALY: effort_signals.find_time_anomaly,
     SignalKind.SELF_CORRECTION: effort_signals.find_self_correction,
     SignalKind.EXTERNAL_REFERENCE: file_signals.find_external_reference,
-    SignalKind.GLOB_IGNORED: file_signals.find_glob_ignored,
-    SignalKind.IMPORT_CHASE: file_signals.find_import_chase,
-    SignalKind.TEST_ORDER: effort_signals.find_test_order,
-    SignalKind.CONFIG_TOUCHED: file_signals.find_config_touched,
     SignalKind.STEP_OVERRUN: effort_signals.find_step_overrun,
     SignalKind.PARALLEL_CONFLICT: file_signals.find_parallel_conflict,
     SignalKind.CONTEXT_SPIKE: effort_signals.find_context_spike,

@@ -9,8 +9,8 @@ from typing import Final
 
 from memory.observer import detections
 from memory.observer.detections import KEY_MOST, Sighting, SignalEvidence, SignalKind, group, made
-from memory.sessions import external_content, file_paths
-from memory.sessions.scratchpad import Deed, Scratchpad, each_file, edited, in_order
+from memory.sessions import external_content
+from memory.sessions.scratchpad import Deed, Scratchpad, each_file, in_order
 from memory.sessions.tools import Act
 
 # Defaults, not measured, as far as they are no part of a signal's definition.
@@ -20,19 +20,12 @@ TOUCHES_APART: Final = 6  # at most, of files in between
 PAIRS_MOST: Final = 400  # of files that go together, those met most often
 MEETINGS_LEAST: Final = 2  # of two files, unless both were edited
 BACKTRACK_CALLS: Final = 20  # at most, between an edit and its reverse
-CONFIG_CALLS: Final = 10  # at most, either way from an edit of configuration to one of code
-SEARCH_CALLS: Final = 2  # from a read to the next search
-USED_CALLS: Final = 6  # from a read to what was changed instead
 GREPS_LEAST: Final = 3
 FOUND_NAMED: Final = 3  # files of the last answer to a search
-GLOB_CALLS: Final = 8  # from a glob to what was used
-CHAIN_LEAST: Final = 3  # files along their imports
 PAGE_CALLS: Final = 10  # from a page to the edit that needed it
 SECONDS_APART: Final = 600.0  # at most, of two edits that collide
 NUMBERS_APART: Final = 60  # at most without clocks, about twenty calls
 
-_FILES: Final = frozenset({Act.READ, Act.EDIT})
-_SEARCHES: Final = frozenset({Act.GREP, Act.GLOB})
 _PUT_BACK: Final = re.compile(
     r"\Agit (?:restore|checkout)\s+(?:--staged\s+|--worktree\s+|HEAD\s+|--\s+)*(?P<paths>[^-].*)\Z"
 )
@@ -43,8 +36,6 @@ _COLLIDED: Final = re.compile(
     r"|cannot lock ref|index\.lock",
     re.IGNORECASE,
 )
-_PARTS: Final = re.compile(r"[./:\\, ]+")
-_SAYS_LITTLE: Final = frozenset({"index", "__init__", "mod", "main"})
 _Meeting = tuple[Deed, Deed]
 _Made = tuple[float, int, Deed]  # when, by which agent
 
@@ -136,7 +127,6 @@ def _pair_sighting(pair: tuple[str, str], met: list[_Meeting]) -> Sighting:
         second=second,
         apart_ms=str(round(sum(apart) * 1_000)),
         timed=str(len(apart)),
-        both_edited="yes" if any(map(_both_edit, met)) else "no",
     )
     return replace(sighting, key="|".join(pair))  # whole: sums of pairs are kept by it
 
@@ -184,35 +174,6 @@ def _paths_put_back(command: str, edits: Mapping[str, Deed]) -> list[str]:
     if "." in words or _ALL_BACK.match(command) is not None:
         return list(edits)
     return [word for word in words if word in edits]
-
-
-def find_config_touched(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
-    """Signal 14: a change that needed a change of configuration.
-
-    Seen when a file that configures was edited, and within ten calls of that one that does not.
-    """
-    deeds = tuple(each_file(deeds=in_order(scratchpad=scratchpad)))
-    for config, both in group(_edits_by_config(deeds)).items():
-        yield made(
-            SignalKind.CONFIG_TOUCHED,
-            config,
-            both,
-            files=(config, *(deed.target for deed in both)),
-            times=len({deed.sequence for deed in both if deed.target == config}),
-            config=config,
-        )
-
-
-def _edits_by_config(deeds: tuple[Deed, ...]) -> Iterator[tuple[str, tuple[Deed, ...]]]:
-    """Yield edits of files that configure, with those near to them of files that do not."""
-    is_edit = [detections.is_own_edit(deed=deed) for deed in deeds]
-    configures = [file_paths.is_config(path=deed.target) for deed in deeds]
-    for place, deed in enumerate(deeds):
-        if is_edit[place] and configures[place]:
-            near = range(max(0, place - CONFIG_CALLS), min(len(deeds), place + 1 + CONFIG_CALLS))
-            code = [deeds[at] for at in near if is_edit[at] and not configures[at]]
-            if code:
-                yield deed.target, (deed, *code)
 
 
 def find_parallel_conflict(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
@@ -302,34 +263,6 @@ def _edits_at_once(
     return list(met.values())
 
 
-def find_read_abandon(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
-    """Signal 5: a file that looked right and was not: read, left for another search, never used.
-
-    Seen when a search follows within two calls of the read and an edit of another folder within
-    six, the file is never touched again, and nothing in its folder is edited.
-    """
-    deeds = in_order(scratchpad=scratchpad)
-    folders = {path.rpartition("/")[0] for path in edited(scratchpad=scratchpad)}
-    for place, deed in enumerate(deeds):
-        if not _is_left(scratchpad, deed, folders):
-            continue
-        following = deeds[place + 1 : place + 1 + USED_CALLS]
-        used = next((one.target for one in following if one.act is Act.EDIT), "")
-        near = following[:SEARCH_CALLS]
-        if used and any(one.act in _SEARCHES for one in near):
-            path, both = deed.target, (deed, *near)
-            yield made(SignalKind.READ_ABANDON, path, both, files=(path,), instead=used)
-
-
-def _is_left(scratchpad: Scratchpad, deed: Deed, folders: set[str]) -> bool:
-    """Say whether a deed is the only read of a file of the repository, beside no edited one."""
-    use = scratchpad.files.get(deed.target) if deed.act is Act.READ else None
-    if use is None or deed.is_error or file_paths.is_outside(path=deed.target):
-        return False
-    is_read_once = (use.reads, use.edits) == (1, 0)
-    return is_read_once and deed.target.rpartition("/")[0] not in folders
-
-
 def find_repeated_grep(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
     """Signal 6: the same search three times in one session: its answer is not where one looks.
 
@@ -372,64 +305,3 @@ def _pages_with_edits(deeds: tuple[Deed, ...]) -> Iterator[tuple[str, _Meeting]]
             edit = next((one for one in following if one.is_edit), None)
             if edit is not None:
                 yield external_content.host(url=deed.target), (deed, edit)
-
-
-def find_glob_ignored(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
-    """Signal 11: a glob that found files, none of which was what the agent wanted.
-
-    Seen when none of the files it found is touched in the next eight calls, and another one is.
-    """
-    ignored = _globs_with_others(in_order(scratchpad=scratchpad))
-    for glob, both in group(ignored).items():
-        files = tuple(deed.target for deed in both if deed.act in _FILES)
-        times, details = len(both) // 2, {"glob": glob, "used": files[0]}
-        yield made(SignalKind.GLOB_IGNORED, glob, both, files=files, times=times, **details)
-
-
-def _globs_with_others(deeds: tuple[Deed, ...]) -> Iterator[tuple[str, _Meeting]]:
-    """Yield each glob that found files with the first touch of another file behind it."""
-    for place, deed in enumerate(deeds):
-        if deed.act is Act.GLOB and deed.found:
-            following = deeds[place + 1 : place + 1 + GLOB_CALLS]
-            used = [one for one in following if one.act in _FILES and not one.is_error]
-            if used and not any(_is_found(one.target, deed.found) for one in used):
-                yield deed.target[:KEY_MOST], (deed, used[0])
-
-
-def _is_found(path: str, found: tuple[str, ...]) -> bool:
-    """Say whether a path is among those found, which may be named from another folder."""
-    return any(path == each or f"/{path}".endswith(f"/{each}") for each in found)
-
-
-def find_import_chase(*, scratchpad: Scratchpad) -> Iterator[Sighting]:
-    """Signal 12: from file to file along their imports, to understand one of them.
-
-    Seen when at least three files are read one after another, without an edit in between, each of
-    which the one before it imports.
-    """
-    chains: dict[str, tuple[Deed, ...]] = {}
-    links: tuple[Deed, ...] = ()
-    for deed in detections.touches(scratchpad=scratchpad):
-        if deed.act is Act.EDIT:
-            links = ()
-        elif links and _imports(links[-1], deed):
-            links = (*links, deed)
-        elif not links or deed.target != links[-1].target:
-            links = (deed,)
-        if len(links) >= CHAIN_LEAST:
-            chains[links[0].target] = links
-    for links in chains.values():
-        files = tuple(deed.target for deed in links)
-        named = (files[0], *files[1:][-(detections.FILES_MOST - 1) :])
-        key, details = f"{files[0]}|{files[-1]}", {"first": files[0], "last": files[-1]}
-        times = len(links) - 1
-        yield made(SignalKind.IMPORT_CHASE, key, links, files=named, times=times, **details)
-
-
-def _imports(importer: Deed, imported: Deed) -> bool:
-    """Say whether a file names another among its imports, by its own name or its folder's."""
-    folder, _, file = imported.target.rpartition("/")
-    stem = file.partition(".")[0]
-    name = folder.rpartition("/")[2] if stem in _SAYS_LITTLE else stem
-    named = {part for each in importer.found for part in _PARTS.split(each)}
-    return importer.target != imported.target and name in named

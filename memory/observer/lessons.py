@@ -4,8 +4,8 @@ An error that was fixed, one that kept coming back, a correction by the person, 
 given up, work that was taken back: five kinds of evidence, and none of them is a lesson by itself.
 The agent that was there knows whether it is one, so it is asked, with the evidence, once.
 
-A test that failed once and passed after a change is how work goes; a call that went through when it
-was tried again may have been luck. Both count only where they happened twice.
+A call that went through when it was tried again, or after a change of code, is how work goes. Such
+an error counts only where it happened twice.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,10 +14,9 @@ from enum import StrEnum
 from typing import Final
 
 from memory.client.transcripts.parsers import OWN_QUESTION
-from memory.observer import detect, effort_signals, promotion
+from memory.observer import detect, promotion
 from memory.observer.detections import Sighting, SignalKind
 from memory.sessions.scratchpad import Scratchpad
-from memory.sessions.tools import Act
 from memory.sessions.turns import RemarkKind
 from memory.text import tokens
 
@@ -87,24 +86,26 @@ def question(*, lessons: Iterable[ObservedLesson], project: str) -> str:
 
 def _from_errors(scratchpad: Scratchpad) -> Iterator[ObservedLesson]:
     """Yield errors that were fixed by more than the usual round, and those that came back."""
-    acts = {one.fingerprint: one.act for one in scratchpad.deeds.values() if one.fingerprint}
     for one in detect.find(kind=SignalKind.ERROR_RETRY, scratchpad=scratchpad):
-        how = one.details["how"]
-        is_usual = effort_signals.changed(how=how) and acts.get(one.key) is Act.TEST
-        is_told = "`" in how or bool(effort_signals.changed(how=how))
-        if one.times >= OFTEN or (is_told and not is_usual):
-            yield from _in_words(one, LessonKind.FIXED if how else LessonKind.REPEATED)
+        fixed = promotion.of_sighting(sighting=one)
+        if fixed is not None:
+            yield _lesson(LessonKind.FIXED, fixed[1], one)
+        elif one.times >= OFTEN:
+            says = (
+                f"`{one.details['what']}` failed {one.times} times with “{one.details['message']}”."
+            )
+            yield _lesson(LessonKind.REPEATED, says, one)
 
 
 def _from_reverts(scratchpad: Scratchpad) -> Iterator[ObservedLesson]:
     for one in detect.find(kind=SignalKind.BACKTRACK, scratchpad=scratchpad):
-        yield from _in_words(one, LessonKind.TAKEN_BACK)
+        yield _lesson(
+            LessonKind.TAKEN_BACK, f"Changes of {', '.join(one.files)} were taken back.", one
+        )
 
 
-def _in_words(sighting: Sighting, kind: LessonKind) -> Iterator[ObservedLesson]:
-    becomes = promotion.of_sighting(sighting=sighting)
-    if becomes is not None:
-        yield ObservedLesson(kind=kind, says=_cut(becomes[1]), sequence=sighting.last_sequence)
+def _lesson(kind: LessonKind, says: str, sighting: Sighting) -> ObservedLesson:
+    return ObservedLesson(kind=kind, says=_cut(says), sequence=sighting.last_sequence)
 
 
 def _from_remarks(scratchpad: Scratchpad) -> Iterator[ObservedLesson]:

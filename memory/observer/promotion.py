@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from memory.injection.eligibility import FIX
-from memory.observer import detections, evidence_texts, reentered_dead_ends
+from memory.observer import dead_ends, detections, evidence_texts
 from memory.observer.detections import Sighting, SignalEvidence, SignalKind
 from memory.records.formulas import TAINTED_FACTOR
-from memory.sessions import file_paths
 from memory.sessions.events import Event, Outcome
 from memory.sessions.scratchpad import Scratchpad, SessionType, Setting, taint_of
 from memory.taxonomy import MemoryType, Source, source_row
@@ -33,37 +32,30 @@ from memory.text import text as texts
 
 CONTENT_MOST: Final = 700  # characters; default, not measured
 PART_MOST: Final = 240  # characters of one value in a sentence; default, not measured
-_LISTS: Final = ("steps", "order")  # details of several lines
-
 SIGNALS: Final = Path(__file__).with_name("tables") / "signals.toml"
-_SAID: Final = {  # types and words of a signal: one pair, or one for yes and one for no
-    SignalKind(kind): tuple((MemoryType(type), template) for type, template in pairs)
-    for kind, pairs in texts.read_tables(file=SIGNALS).items()
+_SAID: Final = {
+    SignalKind(kind): (MemoryType(type), template)
+    for kind, (type, template) in texts.read_tables(file=SIGNALS).items()
 }
 
 
 def of_sighting(*, sighting: Sighting) -> tuple[MemoryType, str] | None:
-    """Return what a sighting becomes, as type and content; None when it only strengthens others."""
+    """Return what a sighting becomes, as type and content; None when it only counts.
+
+    An error becomes nothing where nobody saw how it was overcome.
+    """
     details, files = sighting.details, ", ".join(sighting.files)
-    if sighting.kind not in _SAID:
+    is_open = sighting.kind is SignalKind.ERROR_RETRY and not details.get("how")
+    if sighting.kind not in _SAID or is_open:
         return None
-    is_first = {
-        SignalKind.CO_ACCESS: details.get("both_edited") == "yes",
-        SignalKind.ERROR_RETRY: bool(details.get("how")),
-    }.get(sighting.kind, bool(files))
-    said = _SAID[sighting.kind]
-    type, template = said[0 if is_first else -1]
+    type, template = _SAID[sighting.kind]
     named = {name: _part(text) for name, text in details.items()}
-    lists = {name: ", then ".join(details.get(name, "").split("\n")) for name in _LISTS}
     values = {
         **named,
-        **lists,
+        "how": details.get("how", ""),
         "files": files,
         "where": files or "the repository",
         "module": named.get("module") or "the project",
-        "others": ", ".join(path for path in sighting.files if path != details.get("config")),
-        "What": named.get("what", "").capitalize(),
-        "sentence": _sentence(named.get("text", "")),
     }
     return type, template.format_map(values)[:CONTENT_MOST]
 
@@ -78,34 +70,22 @@ def _sentence(text: str) -> str:
 
 
 def _attributes(sighting: Sighting, type: MemoryType, sessions: int) -> Mapping[str, object]:
-    """Return the fields of what a sighting becomes; empty where its type has none.
+    """Return the fields of a calibration, of steps against the plan, and of an error its fix.
 
-    An error has its fix where the session showed one: so its author may be told before a review.
-
-    A calibration is of steps against the plan, or of runs of tests against one run.
+    An error has its fix, so that its author may be told before a review; other types have none.
     """
-    named = sighting.details
-    if type is MemoryType.ERROR_PATTERN and named.get(FIX):
-        return {FIX: _part(named[FIX])}
-    if type is MemoryType.WORKFLOW_RECIPE:
-        steps = named.get("steps", "").split("\n")
-        ordered = tuple({"order": at, "description": one} for at, one in enumerate(steps, 1))
-        return {"task_pattern": steps[0], "steps": ordered, "success_count": sessions}
-    if type is MemoryType.PREFETCH_PATTERN:
-        first = sighting.files[0]
-        module = file_paths.module(path=first) or first
-        return {"always_read": sighting.files, "trigger_module": module, "sessions": sessions}
-    if type is MemoryType.TASK_CALIBRATION:
-        planned = int(named.get("planned", "1"))
-        actual = int(named.get("actual", named.get("runs", "1")))
-        return {
-            "module": named.get("module") or "project",
-            "planned": planned,
-            "actual": actual,
-            "ratio": round(actual / planned, 2),
-            "samples": sessions,
-        }
-    return {}
+    if type is MemoryType.ERROR_PATTERN:
+        return {FIX: _part(sighting.details["how"])}
+    if type is not MemoryType.TASK_CALIBRATION:
+        return {}
+    planned, actual = int(sighting.details["planned"]), int(sighting.details["actual"])
+    return {
+        "module": sighting.details["module"] or "project",
+        "planned": planned,
+        "actual": actual,
+        "ratio": round(actual / planned, 2),
+        "samples": sessions,
+    }
 
 
 PIECEWISE_ABOVE: Final = 5  # subtasks of a build
@@ -118,7 +98,7 @@ CONFIDENCE_MOST: Final = 0.95  # as for trust from use
 DEAD_END_VALUE: Final = 0.8
 QA_VALUE: Final = 0.75
 COMMIT_VALUE: Final = 0.7
-_FAILED: Final = frozenset({Outcome.FAILURE, Outcome.ABANDONED})
+FAILED: Final = frozenset({Outcome.FAILURE, Outcome.ABANDONED})
 
 SeenBefore = Mapping[tuple[SignalKind, str], int]
 
@@ -146,7 +126,7 @@ GATES: Final = {
     SessionType.BUILD: GateRow(gate=Gate.QA_PASSED, most=20),
     SessionType.INSIGHTS: GateRow(gate=Gate.END, most=5),
     SessionType.ROADMAP: GateRow(gate=Gate.END, most=3, types=_OF_ROADMAPS),
-    SessionType.TERMINAL: GateRow(gate=Gate.END, most=3),
+    SessionType.TERMINAL: GateRow(gate=Gate.END, most=5),
     SessionType.CHANGELOG: GateRow(gate=Gate.NEVER, most=0),
     SessionType.SPEC: GateRow(gate=Gate.SUCCESS, most=3),
     SessionType.PR_REVIEW: GateRow(gate=Gate.SUCCESS, most=8),
@@ -293,19 +273,14 @@ def _from_signals(
     scratchpad: Scratchpad, seen: tuple[Sighting, ...], seen_before: SeenBefore
 ) -> Iterator[ObservedCandidate]:
     """Yield what becomes of the signals that enough sessions have shown."""
-    if scratchpad.outcome in _FAILED:
+    if scratchpad.outcome in FAILED:
         return
-    taken_back = {
-        path: one.last_sequence
-        for one in seen
-        if one.kind is SignalKind.BACKTRACK
-        for path in one.files
-    }
+    taken_back = _taken_back(seen)
     for sighting in seen:
         becomes = of_sighting(sighting=sighting)
         sessions = seen_before.get((sighting.kind, sighting.key), 0) + 1
         of_others = detections.sessions_needed(kind=sighting.kind, agents=len(sighting.agents))
-        needed = min(sessions, of_others) if sighting.details.get(FIX) else of_others
+        needed = min(sessions, of_others) if sighting.details.get("how") else of_others
         if becomes is None or sessions < needed or _is_of_failed(sighting, taken_back):
             continue
         type, content = becomes
@@ -326,22 +301,25 @@ def _from_signals(
         )
 
 
+def _taken_back(seen: tuple[Sighting, ...]) -> dict[str, int]:
+    """Return the files whose changes were taken back, with the last event of that."""
+    backtracks = (one for one in seen if one.kind is SignalKind.BACKTRACK)
+    return {path: one.last_sequence for one in backtracks for path in one.files}
+
+
 def _is_of_failed(sighting: Sighting, taken_back: Mapping[str, int]) -> bool:
     """Say whether a signal rests only on work that was taken back afterwards."""
-    is_about_it = sighting.kind in {SignalKind.BACKTRACK, SignalKind.SELF_CORRECTION}
-    if is_about_it or not sighting.files or not taken_back.keys() >= set(sighting.files):
+    if not sighting.files or not taken_back.keys() >= set(sighting.files):
         return False
     return sighting.last_sequence <= max(taken_back[path] for path in sighting.files)
 
 
 def _from_dead_ends(scratchpad: Scratchpad) -> Iterator[ObservedCandidate]:
     """Yield what the agent gave up."""
-    for found in reentered_dead_ends.find_dead_ends(scratchpad=scratchpad):
+    for found in dead_ends.find_dead_ends(scratchpad=scratchpad):
         tried, instead = _part(found.approach), _part(found.alternative)
         parts = (
-            f"For “{_part(found.task)}”, {tried} did not work."
-            if found.task
-            else f"{tried.capitalize()} did not work.",
+            f"{tried[:1].upper()}{tried[1:]} did not work.",
             _sentence(found.why_it_failed),
             f"What came instead: {instead}." if instead else "",
         )
@@ -383,7 +361,7 @@ def _from_reports(scratchpad: Scratchpad) -> Iterator[ObservedCandidate]:
 
 def _from_commits(scratchpad: Scratchpad) -> Iterator[ObservedCandidate]:
     """Yield what of the posted commits is worth keeping, of work that did not fail."""
-    for commit in () if scratchpad.outcome in _FAILED else scratchpad.commits:
+    for commit in () if scratchpad.outcome in FAILED else scratchpad.commits:
         kept = evidence_texts.of_commit(message=commit.text)
         if kept is not None:
             type, content = kept
@@ -427,6 +405,7 @@ def _from_the_product(
 
 SEEN_MOST: Final = 60  # signals that are told one by one, the most valuable; default, not measured
 TOLD_EVENTS: Final = 5  # events of each; default, not measured
+_TOO_MANY: Final = frozenset({SignalKind.FILE_ACCESS.value, SignalKind.CO_ACCESS.value})
 COUNTED: Final = ("applied", "unknown", "missing", "late", "orphans", "dropped")
 
 
@@ -436,6 +415,7 @@ class Why(StrEnum):
     GATE_SHUT = "gate_shut"
     STRENGTHENS = "only_strengthens"
     TOO_FEW = "too_few_sessions"
+    TAKEN_BACK = "taken_back"
     OTHER_TYPES = "not_of_this_session_type"
 
 
@@ -458,12 +438,19 @@ def describe_signals(
     proposed: tuple[ObservedCandidate, ...],
     is_open: bool,
 ) -> dict[str, Any]:
-    """Return signals by kind, the first one by one, and why others became nothing."""
+    """Return signals by kind, the first one by one, and why others became nothing.
+
+    Which files were used, and which together, is counted alone: there are too many of them.
+    """
     offered = {candidate.key for candidate in proposed}
-    told = tuple(_signal_row(one, before, offered, is_open=is_open) for one in seen)
+    taken_back = _taken_back(seen)
+    told = tuple(
+        _signal_row(one, before, _why(one, before, offered, taken_back, is_open=is_open))
+        for one in seen
+    )
     return {
         "signals": dict(Counter(one["kind"] for one in told)),
-        "seen": list(told[:SEEN_MOST]),
+        "seen": [one for one in told if one["kind"] not in _TOO_MANY][:SEEN_MOST],
         "dropped": dict(Counter(one["why"] for one in told if one["why"])),
     }
 
@@ -473,29 +460,38 @@ def _last_events(rests: tuple[SignalEvidence, ...]) -> list[dict[str, Any]]:
     return [asdict(one) for one in rests[-TOLD_EVENTS:]]
 
 
-def _signal_row(
-    one: Sighting, before: SeenBefore, offered: set[str], *, is_open: bool
-) -> dict[str, Any]:
-    becomes = of_sighting(sighting=one)
-    sessions = before.get((one.kind, one.key), 0) + 1
-    needed = detections.sessions_needed(kind=one.kind, agents=len(one.agents))
+def _why(
+    one: Sighting,
+    before: SeenBefore,
+    offered: set[str],
+    taken_back: Mapping[str, int],
+    *,
+    is_open: bool,
+) -> str:
+    """Return why a signal became nothing; empty for one that was offered."""
     if f"{one.kind.value}:{one.key}" in offered:
-        why = ""
-    elif not is_open:
-        why = Why.GATE_SHUT.value
-    elif becomes is None:
-        why = Why.STRENGTHENS.value
-    else:
-        why = (Why.TOO_FEW if sessions < needed else Why.OTHER_TYPES).value
+        return ""
+    if not is_open:
+        return Why.GATE_SHUT
+    if of_sighting(sighting=one) is None:
+        return Why.STRENGTHENS
+    needed = detections.sessions_needed(kind=one.kind, agents=len(one.agents))
+    if before.get((one.kind, one.key), 0) + 1 < needed and not one.details.get("how"):
+        return Why.TOO_FEW
+    return Why.TAKEN_BACK if _is_of_failed(one, taken_back) else Why.OTHER_TYPES
+
+
+def _signal_row(one: Sighting, before: SeenBefore, why: str) -> dict[str, Any]:
+    becomes = of_sighting(sighting=one)
     return {
         "kind": one.kind.value,
         "key": one.key,
         "says": "" if becomes is None else becomes[1],
         "files": list(one.files),
         "times": one.times,
-        "sessions": sessions,
+        "sessions": before.get((one.kind, one.key), 0) + 1,
         "tainted_by": one.reason,
-        "why": why,
+        "why": str(why),
         "evidence": _last_events(one.evidence),
     }
 

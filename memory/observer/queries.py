@@ -27,7 +27,7 @@ from django.db.models import Min, Q
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.injection.queries import DeliveryEntry, delivery_log
-from memory.observer import detections, reentered_dead_ends
+from memory.observer import dead_ends, detections, reentered_dead_ends
 from memory.observer.reentered_dead_ends import KnownEnd, Reentry
 from memory.records.queries.views import countable
 from memory.sessions import queries as sessions
@@ -129,10 +129,7 @@ def draw(*, scratchpad: Scratchpad) -> tuple[Bar, ...]:
     firsts = (1, *(part[0][0].sequence for part in parts[1:]))
     lasts = (*(first - 1 for first in firsts[1:]), scratchpad.through)
     # The last call of an approach that was given up; the remark itself comes behind.
-    failed = {
-        end.evidence[-2].sequence
-        for end in reentered_dead_ends.find_dead_ends(scratchpad=scratchpad)
-    }
+    failed = {end.evidence[-2].sequence for end in dead_ends.find_dead_ends(scratchpad=scratchpad)}
     ends = Counter(bisect_right(firsts, sequence) - 1 for sequence in failed)
     return tuple(
         _bar(part, firsts[place], lasts[place], ends[place]) for place, part in enumerate(parts)

@@ -1,6 +1,7 @@
 """Known dead ends that a session entered again.
 
-A session enters one by doing, not by reading: it runs the very command that did not work, commits
+A session enters one by doing, not by reading: it runs the very command that did not work, and it
+fails again, commits
 what had been given up, says that it goes that way and then tries something, or gives up there
 itself. A test that was run and failed then is run by everybody and is no entry; neither is an edit
 of the same file alone. Words are compared as plans are (`memory.checks`), so what says “not again”
@@ -15,79 +16,10 @@ from enum import StrEnum
 from itertools import islice
 from typing import Final
 
-from memory.observer import detections
+from memory.observer import dead_ends
 from memory.records import statement_clauses
 from memory.sessions import tools
-from memory.sessions.scratchpad import Deed, Scratchpad, each_file, in_order
-from memory.sessions.turns import Remark, RemarkKind
-
-# Approaches that failed, as an agent says so, with what it had tried and what it did then.
-#
-# A sentence alone is cheap, so it counts only with behavior: something was tried before it, an
-# edit, a command or a test, within the ten calls before.
-
-CALLS_APART: Final = 10  # looked at before and after; default, not measured
-MOST: Final = 10  # of a session, the last ones; default, not measured
-_TRIES: Final = frozenset({tools.Act.EDIT, tools.Act.RUN, tools.Act.TEST})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeadEnd:
-    """One approach that failed: what was tried, why it failed, what came instead, for what task."""
-
-    approach: str
-    why_it_failed: str
-    alternative: str
-    task: str
-    files: tuple[str, ...]
-    evidence: tuple[detections.SignalEvidence, ...]
-
-
-def find_dead_ends(*, scratchpad: Scratchpad) -> tuple[DeadEnd, ...]:
-    """Find the approaches that were given up, the same words once, and one in each text.
-
-    Who gives up in one sentence says in the next what comes instead: the first tells why.
-    """
-    deeds = in_order(scratchpad=scratchpad)
-    ends = [one for one in scratchpad.remarks if one.kind is RemarkKind.DEAD_END]
-    firsts = {remark.sequence: remark for remark in reversed(ends)}
-    remarks = {remark.text: remark for remark in reversed(firsts.values())}
-    found = (_dead_end(remark, deeds, scratchpad.task) for remark in remarks.values())
-    return tuple(each for each in found if each is not None)[-MOST:]
-
-
-def _dead_end(remark: Remark, deeds: tuple[Deed, ...], task: str) -> DeadEnd | None:
-    before, done = _calls_around(remark, deeds)
-    tried = [deed for deed in before if deed.act in _TRIES]
-    if not tried:
-        return None
-    failed = next((deed for deed in reversed(tried) if deed.is_error), tried[-1])
-    instead = next(iter(done), None)
-    said = detections.SignalEvidence(sequence=remark.sequence, step=remark.step)
-    changed = each_file(deeds=(deed for deed in tried if deed.act is tools.Act.EDIT))
-    files = tuple(dict.fromkeys(deed.target for deed in changed))
-    return DeadEnd(
-        approach=_in_words(failed),
-        why_it_failed=" ".join(filter(None, (remark.text, failed.message))),
-        alternative=_in_words(instead) if instead is not None else "",
-        task=task.partition("\n")[0][:200],
-        files=files[: detections.FILES_MOST],
-        evidence=(*detections.evidence(deeds=tried), said),
-    )
-
-
-def _calls_around(remark: Remark, deeds: tuple[Deed, ...]) -> tuple[list[Deed], list[Deed]]:
-    """Return what the agent of a remark called shortly before it, and tried with success after."""
-    own = [deed for deed in deeds if deed.agent == remark.agent]
-    before = [deed for deed in own if deed.sequence < remark.sequence]
-    after = [deed for deed in own if deed.sequence > remark.sequence]
-    done = [deed for deed in after[:CALLS_APART] if deed.act in _TRIES and not deed.is_error]
-    return before[-CALLS_APART:], done
-
-
-def _in_words(deed: Deed) -> str:
-    return f"changing {deed.target}" if deed.act is tools.Act.EDIT else f"running `{deed.target}`"
-
+from memory.sessions.scratchpad import Deed, Scratchpad, in_order
 
 # Defaults, not measured.
 SAID_MOST: Final = 5_000  # texts of an agent that are looked at, the first
@@ -149,12 +81,7 @@ def find(*, scratchpad: Scratchpad, said: Texts, known: Iterable[KnownEnd]) -> t
     """Find the dead ends that a session entered, in the order of their memories' ids."""
     deeds = in_order(scratchpad=scratchpad)
     signs = tuple(_signs(scratchpad, deeds, said))
-    # the first run of each command that says which one it is; everybody runs tests, so none of them
-    runs: dict[str, int] = {}
-    for deed in deeds:
-        command = _plain(deed.target) if deed.act is tools.Act.RUN else ""
-        if len(command.split()) >= COMMAND_LEAST:
-            runs[command] = min(deed.sequence, runs.get(command, deed.sequence))
+    runs = _failed_runs(deeds)
     found: list[Reentry] = []
     for end in sorted(known, key=lambda each: each.id):
         command, stems = _command_or_stems(end)
@@ -175,6 +102,20 @@ def find(*, scratchpad: Scratchpad, said: Texts, known: Iterable[KnownEnd]) -> t
     return tuple(found)
 
 
+def _failed_runs(deeds: tuple[Deed, ...]) -> dict[str, int]:
+    """Return where each command that says which one it is failed first.
+
+    Everybody runs tests, so none of them is there; what went through is no dead end.
+    """
+    runs: dict[str, int] = {}
+    for deed in deeds:
+        if deed.act is tools.Act.RUN and deed.is_error:
+            command = _plain(deed.target)
+            if len(command.split()) >= COMMAND_LEAST:
+                runs[command] = min(deed.sequence, runs.get(command, deed.sequence))
+    return runs
+
+
 def _signs(
     scratchpad: Scratchpad, deeds: tuple[Deed, ...], said: Texts
 ) -> Iterator[tuple[int, How, frozenset[str]]]:
@@ -183,7 +124,7 @@ def _signs(
         yield commit.sequence, How.COMMITTED, _affirmed(commit.text)
     for at, stems in _intentions(deeds, said):
         yield at, How.WENT, stems
-    for end in find_dead_ends(scratchpad=scratchpad):
+    for end in dead_ends.find_dead_ends(scratchpad=scratchpad):
         stems = statement_clauses.stems(text=f"{end.approach} {end.why_it_failed}")
         yield end.evidence[-1].sequence, How.GAVE_UP, stems
 
@@ -191,10 +132,10 @@ def _signs(
 def _intentions(deeds: tuple[Deed, ...], said: Texts) -> Iterator[tuple[int, frozenset[str]]]:
     """Yield where an agent said what it would do, if one of its next calls tried something."""
     sequences = tuple(sorted(deed.sequence for deed in deeds))
-    tries = frozenset(deed.sequence for deed in deeds if deed.act in _TRIES)
+    tries = frozenset(deed.sequence for deed in deeds if deed.act in dead_ends.TRIES)
     for sequence, text in islice(said, SAID_MOST):
         place = bisect_right(sequences, sequence)
-        if tries.isdisjoint(sequences[place : place + CALLS_APART]):
+        if tries.isdisjoint(sequences[place : place + dead_ends.CALLS_APART]):
             continue
         for match in _INTENDS.finditer(text):
             stems = _affirmed(match["what"])

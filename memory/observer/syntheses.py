@@ -8,6 +8,7 @@ and most of their words; a draft of a type with fields has those of such a fact.
 dropped and counted: nothing is guessed from a broken answer.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from typing import Any, Final, TypeVar
 
 from memory.extraction import model_answers
 from memory.intake.validation import PAYLOADS
-from memory.observer import detections, effort_signals
+from memory.observer import detections
 from memory.sessions import counters, file_paths
 from memory.sessions.counters import EdgeRow, ErrorRow, FileRow, ModuleRow, PairRow
 from memory.taxonomy import MemoryType
@@ -33,6 +34,7 @@ CALIBRATION_OFF: Final = 0.2  # from 1, below which a plan was good enough
 PAIR_SESSIONS: Final = 5  # of two modules
 PAIRS_MOST: Final = 10  # of one week
 CONFIDENCE: Final = 0.6  # before a person has looked
+_QUOTED: Final = re.compile(r"`[^`]*`")
 FACTS_MOST: Final = 30  # of a module, the strongest
 KIND_MOST: Final = 12  # of files, edges or errors, those of most sessions
 CITED_MOST: Final = 4  # facts that a draft rests on
@@ -78,7 +80,7 @@ def of_module(*, summary: Summary) -> tuple[SumStatement, ...]:
     drafts = (
         *_prefetch(summary),
         *_couplings(summary),
-        *_errors(summary.errors),
+        *_errors(summary),
         *_calibration(summary.module),
     )
     return drafts[:DRAFTS_MOST]
@@ -145,7 +147,7 @@ def _is_of(module: str, error: ErrorRow, paths: frozenset[str]) -> bool:
     """Say whether an error belongs to a module: it names a file of it, or a change there helped."""
     if any(path in error.message for path in paths):
         return True
-    helped = (path for how in error.hows for path in effort_signals.changed(how=how))
+    helped = (path for how in error.hows for path in _changed(how))
     return any(file_paths.module(path=path) == module for path in helped)
 
 
@@ -153,7 +155,7 @@ def _prefetch(summary: Summary) -> Iterator[SumStatement]:
     module = summary.module
     always = counters.shares(module=module, files=summary.files, above=counters.ALWAYS_ABOVE)
     often = counters.shares(module=module, files=summary.files, above=counters.OFTEN_ABOVE)
-    if always:
+    if always and len(summary.files) > 1:  # a module of one file reads it
         yield SumStatement(
             type=MemoryType.PREFETCH_PATTERN,
             content=f"Work on {module.module or 'the project'} reads {', '.join(always)} "
@@ -192,14 +194,14 @@ def _couplings(summary: Summary) -> Iterator[SumStatement]:
         )
 
 
-def _errors(errors: Iterable[ErrorRow]) -> Iterator[SumStatement]:
-    again = [row for row in errors if row.sessions >= ERROR_SESSIONS and row.hows]
+def _errors(summary: Summary) -> Iterator[SumStatement]:
+    again = [row for row in summary.errors if row.sessions >= ERROR_SESSIONS and row.hows]
     for row in sorted(again, key=lambda row: (-row.sessions, row.fingerprint))[:2]:
         yield SumStatement(
             type=MemoryType.ERROR_PATTERN,
-            content=f"“{row.message}” comes up again and again ({row.sessions} sessions); "
-            f"it went through {row.usual_way}.",
-            files=effort_signals.changed(how=row.usual_way),
+            content=f"“{row.message}” comes up again and again ({row.sessions} sessions): "
+            f"{row.usual_way}.",
+            files=_changed(row.usual_way),
         )
 
 
@@ -226,9 +228,9 @@ def facts(*, summary: Summary) -> tuple[SumStatement, ...]:
     found = [*of_module(summary=summary)]
     for error in _strongest(summary.errors):
         way = error.usual_way
-        helped = f"; it went through {way}" if way else f"; {error.resolved} times it went through"
+        helped = f": {way}" if way else f"; {error.resolved} times it went through"
         says = f"“{error.message}” came up in {error.sessions} sessions{helped}."
-        found.append(SumStatement(content=says, files=effort_signals.changed(how=way)))
+        found.append(SumStatement(content=says, files=_changed(way)))
     for edge in _strongest(summary.edges):
         both = f"{edge.first} and {edge.second}"
         says = f"{both} were worked on together in {edge.sessions} sessions."
@@ -239,6 +241,12 @@ def facts(*, summary: Summary) -> tuple[SumStatement, ...]:
         says = f"{row.path} was touched in {row.sessions} of {total} sessions{changed}."
         found.append(SumStatement(content=says, files=(row.path,)))
     return tuple(found[:FACTS_MOST])
+
+
+def _changed(way: str) -> tuple[str, ...]:
+    """Return the files that a way out of an error changed: those it names outside of commands."""
+    words = (word.strip(",;:") for word in _QUOTED.sub("", way).split())
+    return tuple(word for word in words if "/" in word or "." in word)
 
 
 def _strongest(rows: tuple[OfRow, ...]) -> tuple[OfRow, ...]:

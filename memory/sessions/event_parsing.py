@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from memory.sessions import events, tools
+from memory.sessions import events, file_paths, tools
 from memory.text.text import read_tables
 
 SEQUENCE_MOST: Final = 2**31 - 1  # what a column of positive integers holds
@@ -24,8 +24,15 @@ FILES_MOST: Final = 200  # of a commit or a report
 SECONDS_MOST: Final = 10**10  # since 1970: to the year 2286
 TOOK_MOST_MS: Final = 86_400_000  # a day
 NAME_MOST: Final = 120  # characters of a tool or an agent
+ADDED_LINES: Final = 3  # of an edit that are kept at most; who adds more adds no single setting
+ADDED_MOST: Final = 160  # characters of each
 _TAIL: Final = events.TEXT_MOST // 4
 _MARK: Final = "\n[… {} characters left out …]\n"
+IMPORTS: Final = re.compile(  # a line that makes something known to its file
+    r"(?:import|from|use|using|require|require_relative|include|alias|#include)\b"
+    r"|.{0,80}= ?require\("
+)
+_SENT_DIGEST: Final = re.compile(r"[0-9a-f]{16}")
 _HASH: Final = re.compile(r"[0-9a-f]{7,64}")
 _MARKED: Final = re.compile(r"\n\[… (\d{1,12}) characters left out …\]\n")
 _HEAD: Final = events.TEXT_MOST - _TAIL - len(_MARK) - 16  # so that the count has room
@@ -144,15 +151,18 @@ def _arguments(given: Mapping[str, object]) -> events.Arguments:
     if isinstance(command, list):  # some tools give its words
         command = " ".join(word for word in command if isinstance(word, str))
     command = _short(command)
+    before, after = _first(given, "before"), _first(given, "after")
     if len(command) > events.COMMAND_MOST:
         command = f"{command[: events.COMMAND_MOST - _TAIL - 1]}\n{command[-_TAIL:]}"
+    path = _target(_first(given, "path"))
     return events.Arguments(
-        path=_target(_first(given, "path")),
+        path=path,
         pattern=_target(_first(given, "pattern")),
         command=command,
         url=_target(_first(given, "url")),
-        before=_digest(_first(given, "before")),
-        after=_digest(_first(given, "after")),
+        before=_digest(before),
+        after=_digest(after),
+        added=_added(path, before, after, _short(given.get("added"))),
         line=line if isinstance(line, int) and 0 < line <= COUNT_MOST else 0,
     )
 
@@ -168,6 +178,23 @@ def _digest(value: object) -> str:
         return ""
     words = " ".join(value.split())
     return hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+def _added(path: str, before: object, after: object, named: str) -> str:
+    """Return the lines that an edit adds to a setting, or the imports, where they are few.
+
+    Of other edits no text is kept. A client that sends digests of the sides names the lines itself.
+    """
+    if not isinstance(before, str) or not isinstance(after, str):
+        return ""
+    if _SENT_DIGEST.fullmatch(after):
+        before, after = "", named
+    known = {"", *map(str.strip, before.splitlines())}
+    lines = [line for line in map(str.strip, after.splitlines()) if line not in known]
+    if len(lines) > ADDED_LINES or max(map(len, lines), default=0) > ADDED_MOST:
+        return ""
+    is_told = file_paths.is_setting(path=path) or all(map(IMPORTS.match, lines))
+    return _storable("\n".join(lines)) if is_told else ""
 
 
 def _whole_number(

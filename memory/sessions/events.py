@@ -46,7 +46,8 @@ class Outcome(StrEnum):
 class Arguments:
     """What a tool was called with, as far as any signal asks.
 
-    `before` and `after` are digests of the text an edit replaced and of what it put there.
+    `before` and `after` are digests of the text an edit replaced and of what it put there, `added`
+    are the few lines that it put there and that did not stand there before.
     """
 
     path: str = ""
@@ -55,6 +56,7 @@ class Arguments:
     url: str = ""
     before: str = ""
     after: str = ""
+    added: str = ""
     line: int = 0
 
 

@@ -18,6 +18,10 @@ _HOME: Final = re.compile(r"\A(?:/(?:home|Users)/[^/]+|/root)(?=/|\Z)")
 _CONFIG_NAMES: Final = read_words(file=Path(__file__).with_name("tables") / "configuration.txt")
 _CONFIG_FOLDERS: Final = ("config/", ".github/workflows/", "deploy/", "k8s/", ".circleci/")
 _CONFIG_ENDS: Final = (".toml", ".ini", ".cfg", ".yaml", ".yml", ".env", ".conf", ".properties")
+_SETTING: Final = re.compile(  # beside what configures: files that settings are added to
+    r"(?:\A|/)config/[\w.-]+\.(?:exs|rb|php|js)\Z|(?:\A|/)\.(?:github|husky)/|(?:\A|/)\.?[\w-]+(?:rc|ignore)\Z"
+    r"|(?:\A|/)[\w-]+\.config\.\w+\Z|(?:\A|/)mix\.exs\Z|\.(?:toml|ini|cfg|ya?ml|conf)\Z"
+)
 _TEST: Final = re.compile(
     r"(?:\A|/)(?:tests?|specs?|__tests__)/|(?:_test|\.test|\.spec|_spec)\.\w+\Z"
     r"|(?:\A|/)test_[^/]*\Z"
@@ -79,6 +83,12 @@ def is_config(*, path: str) -> bool:
         return True
     in_folder = any(f"/{folder}" in f"/{lowered}" for folder in _CONFIG_FOLDERS)
     return in_folder and lowered.endswith(_CONFIG_ENDS)
+
+
+def is_setting(*, path: str) -> bool:
+    """Say whether a file holds settings, and no tests of them."""
+    is_named = is_config(path=path) or _SETTING.search(path) is not None
+    return is_named and not is_test(path=path)
 
 
 def is_test(*, path: str) -> bool:

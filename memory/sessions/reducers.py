@@ -4,13 +4,13 @@ Called by the fold alone, on a copy of its own, in the order of sequence numbers
 event, except where a full log lets its least telling deeds go, which pays for many events.
 
 An error is recognized by the line that names it, without what changes from run to run (numbers,
-addresses, quoted values, paths), and by the program that said it.
+addresses, quoted values, paths, branches, names made by chance), and by the program that said it.
 """
 
 import hashlib
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from typing import Final
@@ -35,7 +35,7 @@ GAPS_MOST: Final = 100  # runs of missing events, the last ones
 COMMITS_MOST: Final = 100
 REPORTS_MOST: Final = 100
 WRITTEN_MOST: Final = 400  # files outside of the repository that a session wrote
-FOUND_MOST: Final = 40  # paths or imports a result names
+FOUND_MOST: Final = 40  # paths a result names
 PAUSE_MOST: Final = 600.0  # seconds that a pause counts at most
 TASK_MOST: Final = 1_000  # characters of the first prompt kept
 MESSAGE_MOST: Final = 500  # characters of a commit or report kept
@@ -50,24 +50,31 @@ TELLS_LEAST: Final = frozenset({Act.READ, Act.GLOB, Act.OTHER, Act.FOREIGN})
 _FILES: Final = frozenset({Act.READ, Act.EDIT})
 _SEARCHES: Final = frozenset({Act.GREP, Act.GLOB})
 _PATH: Final = re.compile(r"(?:^|[\s\"'(:])(/?(?:[\w.@~-]+/)*[\w@-][\w.@-]*\.[A-Za-z]\w{0,7})\b")
-_IMPORT: Final = re.compile(
-    r"^[ \t\d→|]{0,40}(?:from\s+([.\w]+)\s+import[ (]+([\w, ]{1,200})"
-    r"|import\s+([.\w]+)\s*(?:as\b|$|;|,)"
-    r"|(?:import|export)\b[^'\"\n]{0,200}?['\"]([^'\"\n]{1,200})['\"]"
-    r"|.{0,100}\brequire\(['\"]([^'\"\n]{1,200})['\"]\)|use\s+([\w:]+)|#include\s+\"([^\"\n]+)\""
-    r"|(?:\w{1,40}[ \t]+)?\"([\w./-]{1,200})\"[ \t]*$)",
-    re.MULTILINE,
-)
 _NAMED: Final = re.compile(
     r"\b[A-Za-z_][\w.]*(?:Error|Exception|Warning)\b(?::|\Z)|\A(?:E  |panic:)"
+)
+_BEGINS: Final = re.compile(r"\A(?:error|fatal)\b|\berror(?:\[\w+\])?: |\A\*\* \(", re.IGNORECASE)
+_OF_HOOK: Final = re.compile(
+    r"\bpre-(?:commit|push)\b|\bcommit-msg\b|\bhook id: |\bhusky\b|\blefthook\b|\bcommitlint\b"
+)
+_OF_RUNNER: Final = re.compile(  # what a shell or a runner of scripts says of any failure
+    r"\A(?:Error: )?(?:Command failed.{0,40})?(?:Process )?exit(?:ed)?(?: with)?(?: code| status)?"
+    r":? \d|\Ahint: |\A(?:npm (?:error|ERR!) (?:Lifecycle script|code|path|workspace|location|errno"
+    r"|syscall|command|A complete log|in workspace)\b)|\Amake(?:\[\d+\])?: \*\*\*|\bELIFECYCLE\b"
+    r"|\Aerror: (?:script \"|Command failed with exit)|\A(?:Chunk ID|Wall time|Output"
+    r"|Original token count):",
+    re.IGNORECASE,
 )
 _SAID: Final = re.compile(
     r"error|fatal|failed|failure|not found|no such|denied|refused|cannot|timed? ?out|unable"
     r"|invalid|conflict",
     re.IGNORECASE,
 )
+_STYLE: Final = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 _VARIABLE: Final = re.compile(
-    r"0x[0-9a-f]+|\b[0-9a-f]{8,}\b|\d+(?:\.\d+)*|\"[^\"]*\"|'[^']*'|`[^`]*`|(?:[\w.~-]*/)+[\w.-]+",
+    r"0x[0-9a-f]+|\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|\b[0-9a-f]{8,}\b"
+    r"|(?<=\bbranch )\S+|\b(?=[a-z_]{0,20}\d)\w{8,}\b|\d+(?:\.\d+)*"
+    r"|\"[^\"]*\"|'[^']*'|`[^`]*`|(?:[\w.~-]*/)+[\w.-]+",
     re.IGNORECASE,
 )
 _COUNTED_FAILURES: Final = re.compile(
@@ -113,6 +120,7 @@ def _on_call(state: Scratchpad, event: Event) -> None:
         line=event.arguments.line,
         before=event.arguments.before,
         after=event.arguments.after,
+        added=event.arguments.added,
         clock=state.clock,
         at_seconds=event.at_seconds,
         also=reading.also,
@@ -213,21 +221,18 @@ def _on_result(state: Scratchpad, event: Event) -> None:
         is_error=is_error,
         fingerprint=digest,
         message=message,
-        found=() if is_error else _names_in_result(deed, event.text, state.setting),
+        found=() if is_error else _paths_found(deed, event.text, state.setting),
         seconds=seconds,
     )
 
 
-def _names_in_result(deed: Deed, text: str, setting: Setting) -> tuple[str, ...]:
-    """Return the paths that a search found, or what a file just read imports."""
-    if deed.act in _SEARCHES:
-        root, folder = setting.root, setting.folder
-        matches = _PATH.findall(text)
-        named = (file_paths.relative(path=one, root=root, folder=folder) for one in matches)
-    elif deed.act is Act.READ:
-        named = (".".join(filter(None, groups)) for groups in _IMPORT.findall(text))
-    else:
+def _paths_found(deed: Deed, text: str, setting: Setting) -> tuple[str, ...]:
+    """Return the paths that a search found."""
+    if deed.act not in _SEARCHES:
         return ()
+    root, folder = setting.root, setting.folder
+    matches = _PATH.findall(text)
+    named = (file_paths.relative(path=one, root=root, folder=folder) for one in matches)
     return tuple(dict.fromkeys(named))[:FOUND_MOST]
 
 
@@ -298,16 +303,32 @@ _HANDLERS: Final[dict[EventKind, Callable[[Scratchpad, Event], None]]] = {
 def fingerprint_of(*, program: str, text: str) -> tuple[str, str]:
     """Return what an error is recognized by, and the line of its output that names it.
 
-    It is the last line that names an error, or the first that speaks of one, or the first.
+    It is the last line that names an error, or the first that begins with one, or that speaks of
+    one, or the first; of git the first that names a hook. One that ends with a colon has the next
+    one with it. What a runner of scripts says of any failure tells nothing, where there is more.
+    Some programs write `\\n` for the end of a line.
     """
-    cut = (line.strip()[:LINE_MOST] for line in text.splitlines()[-LINES_MOST:])
+    plain = _STYLE.sub("", text).replace("\\n", "\n")
+    cut = (line.strip()[:LINE_MOST] for line in plain.splitlines()[-LINES_MOST:])
     lines = [line for line in cut if line]
-    named = (line for line in reversed(lines) if _NAMED.search(line))
-    speaking = (line for line in lines if _SAID.search(line))
-    message = next(chain(named, speaking, lines), "")[:ERROR_LINE_MOST]
+    telling = [line for line in lines if not _OF_RUNNER.search(line)]
+    message = next(chain(_error_lines(program, telling), telling, lines), "")
+    if message.endswith(":"):
+        place = lines.index(message) + 1
+        message = " ".join((message, *lines[place : place + 1]))
+    message = message[:ERROR_LINE_MOST]
     constant = _VARIABLE.sub("#", message).lower()
     digest = hashlib.blake2b(f"{program}\0{constant}".encode(), digest_size=8).hexdigest()
     return digest, message
+
+
+def _error_lines(program: str, lines: list[str]) -> Iterator[str]:
+    """Yield the lines that tell an error, the most telling first."""
+    if program.startswith("git "):
+        yield from filter(_OF_HOOK.search, lines)
+    yield from filter(_NAMED.search, reversed(lines))
+    yield from filter(_BEGINS.search, lines)
+    yield from filter(_SAID.search, lines)
 
 
 def says_failure(*, text: str, is_test: bool) -> bool:

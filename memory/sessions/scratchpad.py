@@ -21,7 +21,7 @@ from memory.sessions.events import Event, Outcome
 from memory.sessions.tools import Act
 from memory.sessions.turns import Remark
 
-VERSION: Final = 3  # of a checkpoint
+VERSION: Final = 4  # of a checkpoint
 
 
 class SessionType(StrEnum):
@@ -55,9 +55,10 @@ class Deed:
     """One tool call with what came of it.
 
     `clock` is the session's own time in seconds, which never runs back; `at_seconds` is when the
-    call was made, since 1970, None where nobody told. `found` holds the paths that a search named,
-    or the names that a file just read imports. `also` are files beside the target that the same
-    call read or edited. `seconds` is None while the result is missing.
+    call was made, since 1970, None where nobody told. `found` holds the paths that a search named.
+    `also` are files beside the target that the same
+    call read or edited, `added` the few lines that an edit added. `message` is the line that tells
+    an error. `seconds` is None while the result is missing.
     """
 
     sequence: int
@@ -69,6 +70,7 @@ class Deed:
     line: int = 0
     before: str = ""
     after: str = ""
+    added: str = ""
     clock: float = 0.0
     at_seconds: float | None = None
     is_done: bool = False

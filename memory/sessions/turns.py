@@ -162,13 +162,17 @@ class RemarkKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remark:
-    """A sentence that tells something, and where it was said."""
+    """A sentence that tells something with the next one, and where it was said.
+
+    `before` is the sentence before it, empty for none.
+    """
 
     sequence: int
     step: int
     kind: RemarkKind
     text: str
     agent: str = ""
+    before: str = ""
 
 
 _QUOTED: Final = re.compile(r"```[\s\S]*?(?:```|\Z)|^[ \t]*>.*$", re.MULTILINE)
@@ -195,8 +199,11 @@ def find_remarks(
     for place, sentence in enumerate(parts):
         plain = texts.straighten_apostrophes(text=sentence[:SENTENCE_MOST])
         with_next = " ".join(parts[place : place + 2])[:SENTENCE_MOST]
+        before = parts[place - 1][:SENTENCE_MOST] if place else ""
         found += [
-            Remark(sequence=sequence, step=step, kind=kind, text=with_next, agent=agent)
+            Remark(
+                sequence=sequence, step=step, kind=kind, text=with_next, agent=agent, before=before
+            )
             for kind in _KINDS[speaker]
             if _PATTERNS[kind].search(plain)
         ]

@@ -23,7 +23,7 @@ from memory.observer.actions.session_findings import observe
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.lifecycle import NewSession, end_session, open_session
 from teams.actions import create_project
-from tests.bench import bench_observer, measures, serving, texts
+from tests.bench import bench_folding, measures, serving, texts
 from tests.support import people
 
 BATCH, BATCH_MS = 100, 25.0  # events, and how long they may take
@@ -95,7 +95,7 @@ def _session(caller: Caller, rows: Rows, now: datetime) -> UUID:
 def _rows(count: int, *, seed: int) -> Rows:
     """Return so many events of an agent's work."""
     codes = texts.code(count=PIECES, seed=seed)
-    return bench_observer.made(calls=count // 2, codes=codes, seed=seed)[:count]
+    return bench_folding.made(calls=count // 2, codes=codes, seed=seed)[:count]
 
 
 def _in_parts(rows: Rows, size: int) -> Iterator[Rows]:

@@ -33,7 +33,7 @@ def main(*, errors: bool) -> None:
         found = detect.find_all(scratchpad=told.done().scratchpad(), rejected={})
         seen.append((name, labels, found))
     print(f"{'signal':<20} {'sighted':>7} {'precision':>18} {'labelled':>8} {'recall':>18}")
-    for kind in K:
+    for kind in detect.FINDERS:
         print(_row(kind, [(labels, found) for _, labels, found in seen]))
     for name, labels, found in seen if errors else ():
         for each in found:

@@ -42,6 +42,9 @@ _INLINE = re.compile(r"^ ?`(.+)`$", re.MULTILINE)
 _NAMED = re.compile(r"(?:\b(path|pattern) )?`([^`\n]+)`")
 _CHANGED = re.compile(r"(?:he file|successfully at:|edits? to) (/.+?)(?: has been|:?$| \()", re.M)
 _FAILED = ("<tool_use_error>", "Exit code ", "The user doesn't want to proceed")
+_RUNS = frozenset({"Bash", "exec_command", "shell_command", "run_in_terminal",
+                   "run_terminal_command_v2"})  # fmt: skip
+_EXITED = re.compile(r"\AChunk ID: [^`]{0,120}?^Process exited with code [1-9]", re.MULTILINE)
 _NEEDED = {"Edit": "path", "MultiEdit": "path", "Write": "path", "Glob": "pattern"}
 _SPEAKERS = {"User": Speaker.USER, "Agent": Speaker.ASSISTANT}
 
@@ -91,7 +94,7 @@ def _entries(text: str) -> Iterator[tuple[str, ...]]:
 
 
 def history_session(*, repository: str, path: str, text: str) -> Scratchpad:
-    """Fold a history of Claude Code, which lacks tokens, and what edits replaced."""
+    """Fold a history that SpecStory wrote, which lacks tokens, and what edits replaced."""
     top = root_of(repository=repository, text=text)
     below = path.rpartition(".specstory/")[0].rstrip("/")
     root, folder = file_paths.working_folder(root=top, folder=f"{top}/{below}".rstrip("/"))
@@ -120,13 +123,18 @@ def _call_rows(name: str, given: str) -> tuple[dict[str, object], ...]:
     head, block, label, result = _PARTS.findall(given)[0]
     args = {key or "path": value for key, value in _NAMED.findall(head)}
     changed = _CHANGED.search(result)
-    if name == "Bash":
-        args = {"command": block or "".join(_INLINE.findall(head)[:1])}
+    if name in _RUNS:
+        inline = _INLINE.findall(head) or [text for _, text in _NAMED.findall(head)]
+        name, args = "Bash", {"command": block or "".join(inline[:1])}
     elif changed and _NEEDED.get(name) == "path":
         args = {"path": changed.group(1)}
+    if name != "Bash" and block:
+        for sign, side in (("-", "before"), ("+", "after")):
+            lines = [line[1:] for line in block.splitlines() if line.startswith(sign)]
+            args[side] = "\n".join(lines)
     if name in _NEEDED and _NEEDED[name] not in args:
         return ()
-    is_error = label == "Error" or result.startswith(_FAILED)
+    is_error = label == "Error" or result.startswith(_FAILED) or _EXITED.match(result) is not None
     row = {"kind": "tool_result", "name": name, "text": result, "is_error": is_error}
     return {"kind": "tool_call", "name": name, "args": args}, row
 
@@ -151,7 +159,12 @@ def transcript_sessions(*, folder: Path) -> Iterator[tuple[str, Scratchpad]]:
 
 def _folded(setting: Setting, rows: Iterator[dict[str, object]]) -> Scratchpad:
     read = (event_parsing.read(row={"sequence": at, **row}) for at, row in enumerate(rows, 1))
-    return reducers.rebuild(setting=setting, events=(one for one in read if isinstance(one, Event)))
+    return folded(setting=setting, events=(one for one in read if isinstance(one, Event)))
+
+
+def folded(*, setting: Setting, events: Iterator[Event]) -> Scratchpad:
+    """Return what a session did, by its events in any order."""
+    return reducers.rebuild(setting=setting, events=events)
 
 
 def _aider(text: str) -> Iterator[tuple[Speaker, str]]:

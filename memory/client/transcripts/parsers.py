@@ -17,6 +17,7 @@ from .. import masking
 
 STRIDE: Final = 128  # sequence numbers a line; so a number follows from its line alone
 TARGET_MOST: Final = 400  # characters of a path or an address, the server's
+ADDED_LINES: Final = 3  # of an edit that are sent at most, the server's
 COMMAND_MOST: Final = 16_000  # characters of a command, the server's
 SCANNED_MOST: Final = 1_000_000  # characters of a text that are scanned for secrets; default
 MARGIN: Final = 600  # characters left off where a text ends there: half a secret is not sent
@@ -46,6 +47,12 @@ _SILENT_LINES: Final = frozenset({
 _COMMAND: Final = re.compile(  # commands of the program and their output: nobody said them
     r"\s*<(?:command-|local-command|bash-(?:input|stdout|stderr)|user-memory)"
 )
+_SETTING: Final = re.compile(  # files of settings, by their names; not those that hold secrets
+    r"(?:\A|/)config/[\w.-]+\.(?:exs|rb|php|js)\Z|\.(?:toml|ini|cfg|ya?ml|conf)\Z|(?:\A|/)(?:package|tsconfig)\.json\Z"
+    r"|(?:\A|/)(?:mix\.exs|Makefile|Dockerfile|Gemfile|go\.mod|requirements\.txt|conftest\.py)\Z"
+    r"|\.config\.\w+\Z|(?:\A|/)\.?\w+(?:rc|ignore)\Z"
+)
+_IMPORTS: Final = re.compile(r"(?:import|from|use|using|require|require_relative|include|alias)\b")
 _GIVEN: Final = re.compile(  # what the program puts before a person's words
     r"\s*(?:<(?:environment_context|user_instructions|turn_aborted|permissions|ENVIRONMENT_CONTEXT)"
     r"|# AGENTS\.md instructions)"
@@ -156,8 +163,9 @@ def result_event(state: ParserState, call: str, text: str, *, is_error: bool) ->
 
 
 def arguments(*, given: object, root: str) -> Mapping[str, object]:
-    """Return the arguments of a tool that signals need; texts of edits by their digest alone.
+    """Return the arguments of a tool that signals need; texts of edits by their digest.
 
+    Beside them stand the few lines that an edit adds to a setting, or that import something.
     Paths below the root begin there: files have one name in all sessions, and no folder of a
     person's home is sent.
     """
@@ -172,8 +180,20 @@ def arguments(*, given: object, root: str) -> Mapping[str, object]:
     for name, names in _DIGESTED.items():
         value = _first(given, names)
         made[name] = digest(text=value) if isinstance(value, str) and value.strip() else ""
+    made["added"] = masked(text=_added(str(made["path"]), given), most=TARGET_MOST).text
     made["line"] = count_of({"line": _first(given, _LINES)}, "line")
     return {name: value for name, value in made.items() if value}
+
+
+def _added(path: str, given: Mapping[str, object]) -> str:
+    """Return the lines that an edit adds to a setting, or the imports; empty for more of them."""
+    before, after = (_first(given, names) for names in _DIGESTED.values())
+    if not isinstance(before, str) or not isinstance(after, str):
+        return ""
+    known = {line.strip() for line in before.splitlines()}
+    lines = [line.strip() for line in after.splitlines() if line.strip() not in {"", *known}]
+    is_told = _SETTING.search(path) is not None or all(map(_IMPORTS.match, lines))
+    return "\n".join(lines) if is_told and len(lines) <= ADDED_LINES else ""
 
 
 def digest(*, text: str) -> str:

@@ -151,7 +151,10 @@ def _observed(decision: _Decision, row: Session, promoted: list[dict[str, Any]])
     """Return what the session is said to have shown; what was promoted before stays told."""
     shown, earlier = decision.shown, row.observed or {}
     told = promotion.describe_signals(
-        seen=shown.seen, before=shown.before, proposed=shown.proposed, is_open=shown.is_open
+        seen=shown.seen,
+        before=shown.before,
+        proposed=shown.proposed,
+        is_open=shown.is_open,
     )
     steps = earlier.get(queries.STORED_AS)
     if not steps or not scratchpads.is_cut(row=row):  # once some are forgotten, the bars stay

@@ -111,7 +111,8 @@ def show(
             is_piece=is_piece,
             results=results,
         ),
-        is_open=promotion.is_gate_open(scratchpad=scratchpad, is_piece=is_piece),
+        is_open=promotion.is_gate_open(scratchpad=scratchpad, is_piece=is_piece)
+        and scratchpad.outcome not in promotion.FAILED,
     )
 
 

@@ -212,7 +212,8 @@ def told(pages: Pages, story: Story | None = None, by: Caller | None = None, **n
     """
     if story is None:
         story = Story().read("cart.py").edit("cart.py", "a", "b").fails("pytest -q", "1 failed")
-        story.say("This approach won't work.").read("basket.py", f"password: `{PASSWORD}`")
+        story.say("Locks on a cart: this approach won't work.")
+        story.read("basket.py", f"password: `{PASSWORD}`")
     run = pages.opened(by=by, cwd=ROOT, **new)
     began = float(str(story.rows[0]["at"]))
     shift = run.now.timestamp() - began
@@ -417,7 +418,8 @@ def test_a_dead_end_that_was_entered_again_is_named_by_the_session_and_counted_b
     run = pages.opened(cwd="/home/ana/shop", shared=True)
     ran = {"kind": "tool_call", "name": "Bash", "args": {"command": command}}
     with entered(pages.caller):
-        run.does(*in_order(ran, {"kind": "session_complete", "outcome": "success"}))
+        failed = {"kind": "tool_result", "name": "Bash", "is_error": True, "text": "ERR!"}
+        run.does(*in_order(ran, failed, {"kind": "session_complete", "outcome": "success"}))
         run.finalized()
 
     page, counted = pages.text(run.address), page_of(pages, memory)

@@ -23,7 +23,7 @@ def rest(running_site: Site) -> httpx.Client:
 def story() -> Story:
     """A read, an edit, a failing test, and what was given up."""
     told = Story().read("cart.py").edit("cart.py", "a", "b").fails("pytest -q", "1 failed")
-    return told.say("This approach won't work.")
+    return told.say("Locks on a cart: this approach won't work.")
 
 
 def told(rest: httpx.Client, story: Story) -> str:

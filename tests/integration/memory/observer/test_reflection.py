@@ -99,7 +99,7 @@ def test_an_agent_that_met_an_error_and_fixed_it_is_asked_once_with_the_evidence
     first, again = run.stops(), run.stops()
 
     assert "has no upstream branch" in first
-    assert PUSHED in first
+    assert "`git push --set-upstream origin <branch>` worked" in first
     assert 'project "store"' in first
     assert tokens.count(text=first) <= TOKENS_MOST
     assert again == ""

@@ -117,7 +117,7 @@ TEXT: Final = (
 )
 
 
-TEMPLATES: Final = {"prefetch_pattern", "causal_dependency", "error_pattern"}
+TEMPLATES: Final = {"prefetch_pattern", "causal_dependency"}
 
 
 def model_says(vendor: Vendor, *drafts: dict[str, Any]) -> None:

@@ -62,12 +62,12 @@ def test_it_says_what_was_seen_dropped_and_waits(session: Ended, silent: Ended) 
     told, nothing = session.seen(), silent.seen()
 
     assert [(one["memory"].type, one["why"], one["waits"]) for one in told.candidates] == [
-        ("gotcha", "self_correction", True),
+        ("error_pattern", "error_retry", True),
         ("dead_end", "dead_end", True),
     ]
     assert told.waiting == 2
-    assert told.shown["dropped"] == {"too_few_sessions": 4}
-    assert told.candidates[0]["evidence"][-1]["sequence"] == 13
+    assert told.shown["dropped"] == {"only_strengthens": 5}
+    assert told.candidates[0]["evidence"][-1]["sequence"] == 26
     assert "promoted" not in told.shown
     assert (nothing.candidates, nothing.waiting, nothing.shown) == ((), 0, inbox.EMPTY)
 

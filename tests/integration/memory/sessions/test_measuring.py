@@ -128,7 +128,8 @@ def test_a_dead_end_counts_if_all_see_it(shop: Shop, scope: str, shared: bool, f
     )
     run = shop.opened(shared=shared)
     command = {"command": "npm audit fix --force"}
-    happens(run, {"kind": "tool_call", "name": "Bash", "args": command})
+    failed = {"kind": "tool_result", "name": "Bash", "is_error": True, "text": "ERR!"}
+    happens(run, {"kind": "tool_call", "name": "Bash", "args": command}, failed)
 
     assert (run.finalized().figures or {})["dead_ends"] == figure
 
@@ -309,11 +310,16 @@ def _run(command: str, *, is_error: bool = False) -> Events:
 DEAD: Final = in_order(
     {"kind": "prompt", "text": "Mend the advisories"},
     *_run(COMMAND, is_error=True),
-    {"kind": "reasoning", "text": "This approach won't work because it breaks the lock file."},
+    {
+        "kind": "reasoning",
+        "text": f"Running `{COMMAND}`: this approach won't work because it breaks the lock file.",
+    },
     *_run("npm update left-pad"),
     {"kind": "session_complete", "outcome": "success"},
 )
-AGAIN: Final = in_order(*_run(COMMAND), {"kind": "session_complete", "outcome": "success"})
+AGAIN: Final = in_order(
+    *_run(COMMAND, is_error=True), {"kind": "session_complete", "outcome": "success"}
+)
 
 
 def _ran(shop: Shop, events: Events, given: MemoryView | None = None, before: Events = ()) -> Run:

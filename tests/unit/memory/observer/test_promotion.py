@@ -7,20 +7,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.intake.validation import check_attributes
-from memory.observer import detect, evidence_texts, promotion, reentered_dead_ends
+from memory.observer import dead_ends, detect, evidence_texts, promotion, reentered_dead_ends
 from memory.observer.actions.unit_completion import completion_texts
 from memory.observer.detect import Seen
 from memory.observer.detections import Sighting, SignalKind
 from memory.observer.evidence_texts import Observation
 from memory.observer.promotion import Gate, ObservedCandidate
-from memory.observer.reentered_dead_ends import CALLS_APART, How, KnownEnd, Reentry
+from memory.observer.reentered_dead_ends import How, KnownEnd, Reentry
 from memory.sessions.events import Outcome
 from memory.sessions.scratchpad import FileUse, Scratchpad, SessionType, Setting
 from memory.taxonomy import MemoryType, Source
 from tests.support.stories import Story
 
-WONT = "This approach won't work because the driver has no savepoints."
-MANY = {(kind, key): 9 for kind in SignalKind for key in ("a|b", "a", "b", "x")}
+WONT = "Savepoints around a batch: this approach won't work because the driver has none."
+PUSH = "fatal: The current branch x has no upstream branch."
+PUSHED = "git push -u origin x"
 
 
 def offered(
@@ -47,12 +48,22 @@ def terminal() -> Story:
     return Story(type=SessionType.TERMINAL)
 
 
+def pushed(story: Story) -> Story:
+    """Let a push fail, and go through with an option."""
+    return story.fails("git push", PUSH).run(PUSHED)
+
+
+def costly(story: Story) -> Story:
+    """Read a file that costs far more than the others."""
+    return story.read("a").read("b").read("big.json", tokens=90_000).read("d").read("e")
+
+
 @pytest.mark.parametrize("type", list(SessionType))
 def test_a_gate_opens_for_what_it_waits_for_and_nothing_else(type: SessionType) -> None:
-    said, gate = "Correction: it is lazy.", promotion.GATES[type].gate
-    runs = Story(type=type).say(said)
-    passed_qa = Story(type=type).say(said).event("qa_report", outcome="passed")
-    failed, ended = (Story(type=type).say(said).done(how) for how in ("failure", "success"))
+    gate = promotion.GATES[type].gate
+    runs = pushed(Story(type=type))
+    passed_qa = pushed(Story(type=type)).event("qa_report", outcome="passed")
+    failed, ended = (pushed(Story(type=type)).done(how) for how in ("failure", "success"))
 
     told = (runs, passed_qa, failed, ended)
     opened = [promotion.is_gate_open(scratchpad=one.scratchpad()) for one in told]
@@ -69,7 +80,7 @@ def test_a_gate_opens_for_what_it_waits_for_and_nothing_else(type: SessionType) 
 
 
 def test_qa_that_failed_again_after_it_passed_keeps_the_gate_shut() -> None:
-    story = passed(Story().say("Correction: it is lazy."))
+    story = passed(pushed(Story()))
 
     (found,) = offered(story.event("qa_report", outcome="failed", text="Sign-out"))
 
@@ -77,7 +88,7 @@ def test_qa_that_failed_again_after_it_passed_keeps_the_gate_shut() -> None:
 
 
 def test_what_failed_in_a_build_is_kept_and_only_qa_lets_failures_through_a_shut_gate() -> None:
-    story = Story().edit("a").say(WONT).say("Correction: it is lazy.")
+    story = pushed(Story().edit("a").say(WONT))
     spec = Story(type=SessionType.SPEC).edit("a").say(WONT)
 
     found = offered(story.event("qa_report", outcome="failed", text="Login broken"))
@@ -90,7 +101,7 @@ def test_what_failed_in_a_build_is_kept_and_only_qa_lets_failures_through_a_shut
 
 
 def test_long_builds_are_promoted_piece_by_piece() -> None:
-    story = Story(planned=6).say("Correction: it is lazy.")
+    story = pushed(Story(planned=6))
 
     assert len(offered(story, is_piece=True)) == 1
     assert promotion.is_piecewise(setting=story.setting)
@@ -98,38 +109,57 @@ def test_long_builds_are_promoted_piece_by_piece() -> None:
 
 
 def test_a_signal_waits_for_the_sessions_it_needs() -> None:
-    story = passed(Story().edit("a").edit("b"))
-    key = (SignalKind.CO_ACCESS, "a|b")
+    story = passed(costly(Story()))
+    key = (SignalKind.CONTEXT_SPIKE, "big.json")
 
     assert offered(story, before={key: 1}) == ()
     assert [one.sessions for one in offered(story, before={key: 2})] == [3]
 
 
-def test_work_that_failed_leaves_its_dead_ends_and_what_was_taken_back_only_that_it_was() -> None:
-    failed = terminal().edit("a").edit("b").say(WONT).say("Correction: it is lazy.")
-    restored = terminal().edit("a").edit("b").run("git restore .").done()
+def test_an_error_and_its_fix_need_one_session() -> None:
+    (one,) = offered(pushed(terminal()).done())
 
-    types = {one.type for one in offered(failed.done("failure"), before=MANY)}
-    keys = {one.key for one in offered(restored, before=MANY)}
+    assert (one.type, one.sessions) == (MemoryType.ERROR_PATTERN, 1)
+    assert one.content == (
+        "`git push` fails with “fatal: The current branch <branch> has no upstream branch”: "
+        "`git push -u origin <branch>` worked."
+    )
 
-    assert types == {MemoryType.DEAD_END}
-    assert keys == {"backtrack:a", "backtrack:b"}
+
+def test_what_only_counts_is_no_memory_and_is_listed_where_there_are_not_too_many() -> None:
+    story = terminal().edit("a").edit("b").edit("a").edit("q", "1", "2").edit("q", "2", "1")
+    story.say("Correction: it is lazy.").grep("x").grep("x").grep("x").done()
+    seen = detect.find_all(scratchpad=story.scratchpad(), rejected={})
+
+    told = promotion.describe_signals(seen=seen, before={}, proposed=(), is_open=True)
+
+    assert offered(story, before=once_more(seen)) == ()
+    assert told["signals"].keys() >= {"file_access", "co_access"}
+    assert {one["kind"] for one in told["seen"]} == {
+        "backtrack", "self_correction", "repeated_grep"
+    }  # fmt: skip
+    assert {one["why"] for one in told["seen"]} == {"only_strengthens"}
 
 
-def test_what_was_done_after_work_was_taken_back_stands() -> None:
-    story = terminal().edit("a").run("git restore a").edit("a").fails("pytest", "KeyError: 'x'")
-    story.edit("a").run("pytest").done()
-    pad = story.scratchpad()
-    seen = detect.find_all(scratchpad=pad, rejected={})
+def test_work_that_failed_leaves_its_dead_ends_and_what_was_taken_back_nothing() -> None:
+    failed = pushed(terminal().edit("a").say(WONT)).done("failure")
+    story = terminal().fails("mix test", "no :key configuration found")
+    story.edit("config/t.exs", "a", "a\nkey: 1").run("mix test")
+    kept = offered(story.done())
 
-    kinds = {one.key.partition(":")[0] for one in offered(story, before=once_more(seen))}
+    restored = story.run("git restore config/t.exs").done()
+    seen = detect.find_all(scratchpad=restored.scratchpad(), rejected={})
+    told = promotion.describe_signals(seen=seen, before={}, proposed=(), is_open=True)
 
-    assert kinds >= {"error_retry", "file_access", "backtrack"}
+    assert {one.type for one in offered(failed)} == {MemoryType.DEAD_END}
+    assert [one.files for one in kept] == [("config/t.exs",)]
+    assert offered(restored) == ()
+    assert "taken_back" in {one["why"] for one in told["seen"]}
 
 
 def test_what_follows_outside_content_waits_for_a_person() -> None:
-    clean = offered(terminal().say("Correction: it is lazy.").done())[0]
-    story = terminal().fetch("https://x.example/").say("Correction: it is lazy.").done()
+    clean = offered(pushed(terminal()).done())[0]
+    story = pushed(terminal().fetch("https://x.example/")).done()
 
     (tainted,) = offered(story)
 
@@ -146,17 +176,17 @@ def beside(story: Story) -> Seen:
 
 
 def test_what_two_agents_saw_needs_one_session_and_the_taint_of_one_is_of_both() -> None:
-    one = beside(Story().edit("a").edit("b").run("ls"))
-    two = beside(Story().fetch("https://x.example/").edit("a").edit("b"))
+    one = beside(costly(Story()).edit("a").run("ls"))
+    two = beside(costly(Story().fetch("https://x.example/")).edit("a").run("ls"))
     own = terminal().done().scratchpad()
 
     proposed = promotion.propose(
         scratchpad=own, seen=detect.join(seen={"one": one, "two": two}), seen_before={}
     )
 
-    pair = next(each for each in proposed if each.key == "co_access:a|b")
-    assert pair.reason == "web: x.example"
-    assert {each.key for each in proposed} >= {"parallel_conflict:a", "parallel_conflict:b"}
+    shared = next(each for each in proposed if each.key == "context_spike:big.json")
+    assert shared.reason == "web: x.example"
+    assert {each.key for each in proposed} >= {"parallel_conflict:a"}
 
 
 @given(st.floats(0, 1), st.integers(1, 9), st.integers(0, 9), st.floats(0, 1.4))
@@ -177,12 +207,9 @@ def once_more(seen: tuple[Sighting, ...]) -> promotion.SeenBefore:
 def everything() -> Story:
     """Return a session that shows most signals."""
     story = Story(type=SessionType.INSIGHTS, planned=5).prompt("Make it resumable")
-    story.edit("a").edit("b").edit("a").grep("x").grep("x").grep("x", "lib/x.py:1: x")
-    story.edit("m/a.sql").run("psql -f a").run("make docs")
-    story.edit("m/b.sql").run("psql -f b").run("make docs").edit("pyproject.toml").edit("a")
-    story.fails("pytest a", "KeyError: 'x'").edit("a").run("pytest a").run("pytest")
-    story.edit("q", "1", "2").edit("q", "2", "1").say(WONT).read("big", tokens=90_000)
-    return story.done()
+    pushed(story.edit("a").edit("b").grep("x").grep("x").grep("x", "lib/x.py:1: x"))
+    story.fails("git merge main", "CONFLICT (content): Merge conflict in a.py").say(WONT)
+    return story.read("big", tokens=90_000).fetch("https://x.example/").edit("a").done()
 
 
 def test_every_payload_fits_its_type_and_every_content_says_something() -> None:
@@ -192,7 +219,10 @@ def test_every_payload_fits_its_type_and_every_content_says_something() -> None:
 
     candidates = offered(story, before=before)
 
-    assert len({one.key.partition(":")[0] for one in candidates}) >= 10
+    assert {one.key.partition(":")[0] for one in candidates} == {
+        "error_retry", "dead_end", "context_spike", "step_overrun", "parallel_conflict",
+        "external_reference",
+    }  # fmt: skip
     for one in candidates:
         assert check_attributes(type=one.type, attributes=one.attributes) == ()
         assert 20 < len(one.content) <= 700
@@ -222,13 +252,14 @@ def _found(story: Story, known: KnownEnd, *said: tuple[int, str]) -> tuple[Reent
     ("story", "known", "said", "how"),
     [
         (
-            Story().run("cd web && npm audit fix --force").run("npm audit fix --force"),
+            Story().fails("cd web && npm audit fix --force", "error: peer")
+            .run("npm audit fix --force"),
             AUDIT, (), How.RAN,
         ),
         (Story().say(GOES).edit("shop/prices.ts"), BROWSER, ((1, GOES),), How.WENT),
         (
             Story().edit("imports/log.py")
-            .say("This approach won't work because this driver has no savepoints either."),
+            .say("Savepoints of imports: this approach won't work, the driver has no savepoints."),
             SAVEPOINTS, (), How.GAVE_UP,
         ),
         (
@@ -251,6 +282,7 @@ def test_doing_it_again_is_an_entry_once(
     [
         (Story().run("npm audit"), "", AUDIT),
         (Story().run("npm install"), "", AUDIT),
+        (Story().run("npm audit fix --force"), "", AUDIT),
         (Story().say(GOES), GOES, BROWSER),
         (Story().say("x").read("a"), GOES, BROWSER),
         (Story().say("x").edit("a"), "Caching prices in the browser failed.", BROWSER),
@@ -267,48 +299,62 @@ def test_what_is_no_entry(story: Story, said: str, known: KnownEnd) -> None:
 def test_an_intention_is_followed_by_the_next_calls_alone() -> None:
     story = Story().read("a").say(GOES)
     said = (len(story.rows), GOES)
-    for _ in range(CALLS_APART):
+    for _ in range(dead_ends.CALLS_APART):
         story.read("a")
     far = story.edit("shop/prices.ts")
 
     assert _found(far, BROWSER, said) == ()
 
 
-def test_a_dead_end_says_what_failed_and_what_came_instead() -> None:
-    story = Story().prompt("Make imports resumable\nplease").edit("imports/run.py")
-    story.fails("pytest imports", "NotSupportedError: savepoints").say(WONT).edit("imports/log.py")
+def test_a_dead_end_is_the_approach_and_never_the_command_that_verified_it() -> None:
+    story = Story().prompt("Make rates fresh\nplease").edit("rates/bus.py").edit("../x.py")
+    story.fails("pytest tests/test_inval.py", "ConnectionError: Redis refused")
+    story.say(
+        "Invalidating over Redis pub/sub: this approach won't work because CI has no Redis."
+        " Let me try a different approach: a version column."
+    )
 
-    (found,) = reentered_dead_ends.find_dead_ends(scratchpad=story.scratchpad())
+    (found,) = dead_ends.find_dead_ends(scratchpad=story.edit("rates/version.py").scratchpad())
+    (offer,) = offered(story.done("failure"))
 
-    assert found.approach == "running `pytest imports`"
-    assert found.why_it_failed == f"{WONT} NotSupportedError: savepoints"
-    assert found.alternative == "changing imports/log.py"
-    assert found.task == "Make imports resumable"
-    assert found.files == ("imports/run.py",)
+    assert found.approach == "Invalidating over Redis pub/sub"
+    assert found.why_it_failed.startswith("CI has no Redis.")
+    assert (found.alternative, found.task) == ("a version column", "Make rates fresh")
+    assert offer.files == ("rates/bus.py",)
+    assert offer.content.startswith("Invalidating over Redis pub/sub did not work. CI has no Redis")
 
 
-def test_words_after_a_try_are_one_and_words_alone_are_none() -> None:
+@pytest.mark.parametrize(
+    ("said", "approach"),
+    [
+        ("Docker is not available in this environment.", "Docker"),
+        ("I gave up on cursor pagination because ids are random.", "cursor pagination"),
+        (
+            "The global lock in the importer won't work. Let me try a different approach.",
+            "The global lock in the importer",
+        ),
+    ],
+)
+def test_what_is_given_up_by_name_is_a_dead_end_once(said: str, approach: str) -> None:
+    story = Story().edit("a").say(said).say(said)
+
+    assert [one.approach for one in dead_ends.find_dead_ends(scratchpad=story.scratchpad())] == [
+        approach
+    ]
+
+
+def test_a_turn_to_another_way_alone_and_words_without_a_try_are_no_dead_end() -> None:
     for story in (
         Story().edit("a").say("Let me try a different approach."),
-        Story().run("docker ps").say("Docker is not available in this environment."),
-        Story().fails("make", "error: x").say("I need to abandon this."),
-    ):
-        assert len(reentered_dead_ends.find_dead_ends(scratchpad=story.scratchpad())) == 1
-    for story in (
+        Story().edit("a").say("This approach won't work because of the driver."),
+        Story().edit("a").say("This approach works."),
         Story().say(WONT),
         Story().read("a").say(WONT).edit("a"),
-        Story().edit("a").say("This approach works."),
         Story().edit("a").by("sub").say(WONT),
-    ):
-        assert reentered_dead_ends.find_dead_ends(scratchpad=story.scratchpad()) == ()
-
-
-def test_who_gives_up_and_says_what_comes_instead_gave_up_once() -> None:
-    story = Story().edit("a.py").say(f"{WONT} Let me try a different approach: a log.")
-
-    (found,) = reentered_dead_ends.find_dead_ends(scratchpad=story.scratchpad())
-
-    assert found.why_it_failed.startswith(WONT)
+        Story().fails("npm run build", "error: x")
+        .say("Running `npm run build` with cache: this approach won't work.").run("npm run build"),
+    ):  # fmt: skip
+        assert dead_ends.find_dead_ends(scratchpad=story.scratchpad()) == ()
 
 
 # How well commits and results of tools are kept: tests/bench/bench_foreign.

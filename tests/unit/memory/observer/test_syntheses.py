@@ -26,7 +26,8 @@ def test_a_session_counts_its_files_pairs_and_errors_once() -> None:
     story = Story().read("a/x.py").read("a/x.py").edit("a/x.py").run("cat /etc/hosts")
 
     (edge,) = facts(EdgeRow, Story().edit("b").edit("a"), task_type="fix")
-    (row,) = facts(ErrorRow, Story().fails("make all", "error: x").edit("a").run("make all"))
+    mended = Story().fails("make all", "error: x").run("make deps").run("make all")
+    (row,) = facts(ErrorRow, mended)
 
     assert facts(FileRow, story) == (
         FileRow(path="a/x.py", sessions=1, reads=2, edits=1, tokens=1, sized=1),
@@ -34,7 +35,7 @@ def test_a_session_counts_its_files_pairs_and_errors_once() -> None:
     assert (edge.first, edge.second, edge.forward) == ("a", "b", 0)
     assert edge.by_task == {"fix": 1}
     assert edge.apart_ms > 0
-    assert (row.sessions, row.resolved, row.hows) == (1, 1, {"after a change of a": 1})
+    assert (row.sessions, row.resolved, row.hows) == (1, 1, {"solved by `make deps`": 1})
 
 
 def test_all_pairs_of_a_session_are_counted_and_the_strongest_twenty_offered() -> None:
@@ -192,7 +193,7 @@ def test_files_that_nearly_always_change_together_are_a_dependency() -> None:
 
 
 def test_an_error_of_two_sessions_is_a_pattern_with_the_way_out_that_helped_most() -> None:
-    hows = {"when tried again": 1, "after a change of auth/keys.py": 3}
+    hows = {"solved by `make deps`": 1, "solved by adding `x` to auth/keys.py": 3}
     errors = (
         ErrorRow(fingerprint="1", message="KeyError: X", sessions=2, hows=hows),
         ErrorRow(fingerprint="2", message="KeyError: Y", sessions=1, hows={"so": 1}),
@@ -203,7 +204,7 @@ def test_an_error_of_two_sessions_is_a_pattern_with_the_way_out_that_helped_most
 
     assert draft.type is MemoryType.ERROR_PATTERN
     assert "KeyError: X" in draft.content
-    assert draft.content.endswith("it went through after a change of auth/keys.py.")
+    assert draft.content.endswith(": solved by adding `x` to auth/keys.py.")
     assert draft.files == ("auth/keys.py",)
 
 

@@ -188,7 +188,7 @@ def test_a_long_session_stays_within_its_bounds() -> None:
     assert sum(deed.act is Act.EDIT for deed in state.deeds.values()) > 1_200
 
 
-OLDER = scratchpad.dump(scratchpad=WHOLE).replace(b'"version":3', b'"version":2')
+OLDER = scratchpad.dump(scratchpad=WHOLE).replace(b'"version":4', b'"version":3')
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[]", b'{"version": 0}', OLDER, b"\xff"])
@@ -333,7 +333,7 @@ def entry(after: int | None) -> DeliveryEntry:
 
 def test_each_step_is_a_bar_that_says_what_was_done_and_what_was_given_up() -> None:
     story = Story().read("a.py").edit("a.py", "x", "y").grep("def run").fails("make", "no route")
-    story.say("This approach won't work. Let me try a different approach.").fails("pytest", "")
+    story.say("A hand-made route: this approach won't work. Let me look.").fails("pytest", "")
 
     bars = step_timeline.draw(scratchpad=story.scratchpad())
 
