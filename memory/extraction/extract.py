@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from memory.entities import rules as entities_rules
 from memory.entities.rules import EntityKind
-from memory.extraction import chatter
+from memory.extraction import chatter, statements
 from memory.records import assertions
 from memory.records.assertions import Difference
 from memory.sessions.turns import Speaker, SpokenSentence, Turn, own_words
@@ -35,6 +35,9 @@ _FIRST_PERSON = (
     ),
     (re.compile(r"^i (always|never|usually) (want|use|write)\b", re.I), r"The user \1 \2s"),
     (re.compile(r"^i (work)\b", re.I), r"The user \1s"),
+    (re.compile(r"^(?:I'm|I am|i'm|i am|[Tt]his is) (?=[A-Z][a-zé]+(?:,| from| on| and)| ?(?:the|an?) [\w -]{0,40}\b(?:lead|engineer|developer|dev|manager|designer|maintainer|owner|founder|architect|analyst)\b)"), "The user is "),
+    (re.compile(r"^my name is\b", re.I), "The user's name is"),
+    (re.compile(r"^i(?:'d like| would like| want) (?=(?:the|a|an|all|each|every|our)\b)", re.I), "The user wants "),
 )
 _DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _AGO = ((re.compile(r"\byesterday\b|\bhier\b", re.I), 1), (re.compile(r"\blast week\b", re.I), 7))
@@ -89,14 +92,19 @@ def _is_name(text: str) -> bool:
 
 LONGEST = 600  # characters of a candidate; default, not measured
 SHORTEST = 20  # characters
-MOST_A_TURN = 4  # candidates; a turn that has more is a document
+MOST_A_TURN = 6  # candidates; a turn that has more is a document; default, not measured
+LONGEST_TURN = 40  # sentences; a longer one is a document; default, not measured
+LONGEST_TALK = 12  # sentences of a turn in which people talk; what is longer is pasted; not measured
+CERTAIN = 0.6  # that what a cue marks is right and worth it: 62 of 100 (tests.bench.bench_foreign)
+GUESSED = 0.4  # of a statement without a cue, a fact until somebody says more; default, not measured
+MOST_WORDS_OF_AN_ANSWER = 4  # default, not measured
 SHARED = 2  # words of substance that a correction has of what it corrects; default, not measured
 RELATED = 0.25  # Jaccard from which two statements may be about the same; default, not measured
 
 _VERB = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|does|do|did|can|must|should|needs?|uses?|runs?|lives?|goes"
-    r"|go|comes?|belongs?|means?|returns?|takes?|expires?|works?|holds?|owns?|stays?|deploys?|est"
-    r"|sont|a|ont|utilise|utilisons|tourne|doit|passe|vient)\b|n't\b|'(?:re|s|ve)\b",
+    r"\b(?:is|are|was|were|has|have|had|does|do|did|can|must|should|need|use|run|go|come|belong"
+    r"|mean|return|take|work|hold|own|stay|deploy|est|sont|a|ont|utilise|utilisons|tourne|doit"
+    r"|passe|vient|[a-z]{3,}s)\b|n't\b|'(?:re|s|ve)\b",
     re.IGNORECASE,
 )
 
@@ -105,7 +113,7 @@ _VERB = re.compile(
 class Candidate:
     """One atomic statement that may become a memory, said in a line of a turn.
 
-    `importance` is 0..1. `is_asked`: a person asked to keep it, in so many words.
+    `importance` and `certainty` are 0..1. `is_asked`: a person asked to keep it, in so many words.
     """
 
     content: str
@@ -116,17 +124,23 @@ class Candidate:
     files: tuple[str, ...] = ()
     event_at: datetime | None = None
     importance: float = 0.5
+    certainty: float = CERTAIN
     is_asked: bool = False
 
 
 def extract(*, turns: tuple[Turn, ...]) -> tuple[Candidate, ...]:
     """Return the candidates of a conversation in the order in which they were said."""
     found: list[Candidate] = []
+    heard: dict[Speaker, tuple[str, ...]] = {}
     for turn in turns:
-        of_turn = tuple(_of_turn(turn))
+        said = own_words(turn=turn)
+        other = Speaker.ASSISTANT if turn.speaker is Speaker.USER else Speaker.USER
+        of_turn = (*_answer(turn, said, heard.get(other, ())), *_of_turn(turn, said, heard.get(other, ())))
         if turn.speaker is Speaker.USER:
             found = _without_refuted(found, turn)
         found.extend(of_turn[:MOST_A_TURN])
+        if said:
+            heard[turn.speaker] = tuple(one.text for one in said)
     return without_twins(candidates=tuple(found))
 
 
@@ -150,16 +164,44 @@ def without_twins(*, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]
     return tuple(kept)
 
 
-def _of_turn(turn: Turn) -> Iterator[Candidate]:
-    said = own_words(turn=turn)
+def _answer(
+    turn: Turn, said: tuple[SpokenSentence, ...], other: tuple[str, ...]
+) -> Iterator[Candidate]:
+    """Yield a question of the agent with its short answer, which say together what was decided."""
+    question = statements.Context(other=other).question
+    if turn.speaker is not Speaker.USER or not said or not chatter.PATTERNS["asks"].search(question):
+        return
+    text = said[0].text.strip()
+    is_name = len(text.split()) <= MOST_WORDS_OF_AN_ANSWER and not statements.points_back(text=text)
+    agrees = chatter.PATTERNS["agrees"].match(text)
+    if agrees or (is_name and len(said) == 1 and text.replace(" ", "").rstrip(".").isalnum()):
+        yield Candidate(
+            content=f"{question} {text[0].upper()}{text[1:]}",
+            type=MemoryType.DECISION,
+            turn=turn.sequence,
+            line=said[0].line,
+            speaker=turn.speaker,
+            files=files_in(text=question),
+            certainty=GUESSED,
+        )
+
+
+def _of_turn(
+    turn: Turn, said: tuple[SpokenSentence, ...], other: tuple[str, ...]
+) -> Iterator[Candidate]:
     poisoned = {one.paragraph for one in said if chatter.speaks_to_the_machine(text=one.text)}
-    before: SpokenSentence | None = None
+    own: tuple[str, ...] = ()
     is_rejecting = False
+    if turn.speaker is Speaker.USER and len(said) > LONGEST_TURN:
+        return
+    # what stands beside a question is mostly why it is asked
+    is_talk = len(said) <= LONGEST_TALK and not any(one.text.endswith("?") for one in said)
     for one in said:
         if one.paragraph in poisoned:
-            before = None
+            own = ()
             continue
-        candidate = _candidate(turn, one, before, is_rejecting=is_rejecting)
+        context = statements.Context(own=own, other=other)
+        candidate = _candidate(turn, one, context, is_rejecting=is_rejecting, is_talk=is_talk)
         if candidate is not None:
             yield candidate
         is_rejecting = (
@@ -167,11 +209,11 @@ def _of_turn(turn: Turn) -> Iterator[Candidate]:
             and chatter.PATTERNS["rejection"].match(one.text.strip()) is not None
             and not chatter.has_substance(text=bare(text=one.text))
         )
-        before = one
+        own = (*own, one.text)
 
 
 def _candidate(
-    turn: Turn, said: SpokenSentence, before: SpokenSentence | None, *, is_rejecting: bool
+    turn: Turn, said: SpokenSentence, context: statements.Context, *, is_rejecting: bool, is_talk: bool
 ) -> Candidate | None:
     opened = chatter.PATTERNS["opening"].sub("", said.text.strip())
     asked = turn.speaker is Speaker.USER and chatter.PATTERNS["asked_to_keep"].match(opened)
@@ -180,9 +222,12 @@ def _candidate(
     if not content or chatter.is_talk(text=content, is_agent=is_agent) or content.endswith(":"):
         return None
     type = _type(turn, said.text, content, is_rejecting=is_rejecting, is_asked=bool(asked))
+    is_guess = type is None
+    if type is None and not is_agent and is_talk and chatter.is_statement(text=content):
+        type = MemoryType.FACT
     if type is None or not chatter.has_substance(text=content):
         return None
-    content = _with_before(content, before, is_agent=is_agent)
+    content = _alone(content, type, context, is_agent=is_agent)
     if not SHORTEST <= len(content) <= LONGEST:
         return None
     return Candidate(
@@ -194,6 +239,7 @@ def _candidate(
         files=files_in(text=content),
         event_at=event_of(text=content, said_at=turn.at),
         importance=0.6 if asked or type is MemoryType.CORRECTION else 0.5,
+        certainty=GUESSED if is_guess else CERTAIN,
         is_asked=bool(asked),
     )
 
@@ -203,29 +249,41 @@ def _type(
 ) -> MemoryType | None:
     """Return what a sentence is; None for one that nothing marks."""
     opened = chatter.PATTERNS["opening"].sub("", text.strip())
-    marked = chatter.cue_in(speaker=turn.speaker, texts=(content, opened))
+    marked = chatter.cue_in(speaker=turn.speaker, texts=(content, opened, text.strip()))
     if turn.speaker is not Speaker.USER:
         return marked
     if _VERB.search(content) is None and content.isascii():  # asserts nothing
         return marked
     if is_rejecting or chatter.PATTERNS["rejection"].match(text.strip()) is not None:
-        return MemoryType.CORRECTION
+        return None if chatter.PATTERNS["report"].search(content) else MemoryType.CORRECTION
     return MemoryType.FACT if is_asked and marked is None else marked
 
 
-def _with_before(content: str, before: SpokenSentence | None, *, is_agent: bool) -> str:
-    """Put the sentence before in front of one that points back to it; empty if that cannot be."""
+def _alone(
+    content: str, type: MemoryType, context: statements.Context, *, is_agent: bool
+) -> str:
+    """Return a sentence as it can be read alone; empty if that cannot be.
+
+    One that points back has the sentence before in front of it, or is completed from what the
+    other side said.
+    """
     fix_of_what = chatter.PATTERNS["fix_of_what"]
     lacks = fix_of_what.match(content)
-    if not (lacks or passages.is_continuation(text=content)):
-        return content
-    if before is None or chatter.is_talk(text=before.text, is_agent=is_agent):
-        return ""
-    first = bare(text=before.text)
-    points_back = passages.is_continuation(text=first) or fix_of_what.match(first)
-    if points_back or not chatter.has_substance(text=first):
-        return ""
-    return _after_problem(first, content, lacks) if lacks else f"{first} {content}"
+    if not (lacks or passages.is_continuation(text=content) or chatter.PATTERNS["tail"].match(content)):
+        tells_cause = type in {MemoryType.FIX, MemoryType.ERROR_PATTERN}
+        return statements.complete(text=content, context=context, tells_cause=tells_cause)
+    before = bare(text=context.own[-1]) if context.own else ""
+    is_whole = (
+        before
+        and not chatter.is_talk(text=before, is_agent=is_agent)
+        and not fix_of_what.match(before)
+        and chatter.has_substance(text=before)
+        and any(chatter.PATTERNS[name].search(before) for name in ("states", "tells", "problem"))
+        and statements.complete(text=before, context=statements.Context()) == before
+    )
+    if is_whole:
+        return _after_problem(before, content, lacks) if lacks else f"{before} {content}"
+    return "" if lacks else statements.complete(text=content, context=context)
 
 
 def _without_refuted(found: list[Candidate], turn: Turn) -> list[Candidate]:

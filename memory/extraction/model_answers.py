@@ -34,6 +34,7 @@ from memory.text import text as texts
 # one that is wrong does not cost the others.
 
 MOST: Final = 40  # candidates an answer; default, not measured
+CERTAINTY: Final = 0.7  # of what a model wrote down, before a person looked; default, not measured
 KEPT_TYPES: Final = tuple(  # what a conversation can teach; the others are made in other ways
     type.value
     for type in MemoryType
@@ -273,6 +274,7 @@ def _checked(entry: Any, shown: Mapping[int, Turn]) -> Candidate | str:
         files=_files(found.files),
         event_at=_timestamp(found.event_time),
         importance=min(1.0, max(0.0, found.importance)),
+        certainty=CERTAINTY,
     )
 
 

@@ -40,7 +40,6 @@ from memory.taxonomy import Source
 MOST_MEMORIES: Final = 30  # a session: what has more is no conversation
 LEASE_MINUTES: Final = 10  # that a part takes at most; who is silent for longer is gone
 READ_AT_ONCE: Final = 300  # turns of a unit
-CONFIDENCE: Final = {"heuristic": 0.6, "llm": 0.7}  # before a person looked
 
 Tell = Callable[[int, int], None]
 
@@ -235,7 +234,7 @@ def _new_memory(run: _Consolidation, candidate: extract.Candidate, method: str) 
         new,
         related_files=candidate.files,
         attributes={STATED_BY: PERSON} if is_rule else {},
-        confidence=CONFIDENCE[method],
+        confidence=candidate.certainty,
         event_at=candidate.event_at,
         source_uri=f"session:{row.id}#turn-{candidate.turn}",
         source_line=candidate.line,
