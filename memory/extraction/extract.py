@@ -35,9 +35,19 @@ _FIRST_PERSON = (
     ),
     (re.compile(r"^i (always|never|usually) (want|use|write)\b", re.I), r"The user \1 \2s"),
     (re.compile(r"^i (work)\b", re.I), r"The user \1s"),
-    (re.compile(r"^(?:I'm|I am|i'm|i am|[Tt]his is) (?=[A-Z][a-zé]+(?:,| from| on| and)| ?(?:the|an?) [\w -]{0,40}\b(?:lead|engineer|developer|dev|manager|designer|maintainer|owner|founder|architect|analyst)\b)"), "The user is "),
+    (
+        re.compile(
+            r"^(?:I'm|I am|i'm|i am|[Tt]his is) (?=[A-Z][a-zé]+(?:,| from| on| and)"
+            r"|(?:the|an?) [\w -]{0,40}\b(?:lead|engineer|developer|dev|manager|designer"
+            r"|maintainer|owner|founder|architect|analyst)\b)"
+        ),
+        "The user is ",
+    ),
     (re.compile(r"^my name is\b", re.I), "The user's name is"),
-    (re.compile(r"^i(?:'d like| would like| want) (?=(?:the|a|an|all|each|every|our)\b)", re.I), "The user wants "),
+    (
+        re.compile(r"^i(?:'d like| would like| want) (?=(?:the|a|an|all|each|every|our)\b)", re.I),
+        "The user wants ",
+    ),
 )
 _DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _AGO = ((re.compile(r"\byesterday\b|\bhier\b", re.I), 1), (re.compile(r"\blast week\b", re.I), 7))
@@ -93,10 +103,11 @@ def _is_name(text: str) -> bool:
 LONGEST = 600  # characters of a candidate; default, not measured
 SHORTEST = 20  # characters
 MOST_A_TURN = 6  # candidates; a turn that has more is a document; default, not measured
-LONGEST_TURN = 40  # sentences; a longer one is a document; default, not measured
-LONGEST_TALK = 12  # sentences of a turn in which people talk; what is longer is pasted; not measured
+LONGEST_TURN = 40  # sentences of a person; a longer one is a document; default, not measured
+LONGEST_TALK = 12  # sentences; of a longer turn only what a cue marks is taken; not measured
+CONTEXT = 40  # sentences before one that may complete it; default, not measured
 CERTAIN = 0.6  # that what a cue marks is right and worth it: 62 of 100 (tests.bench.bench_foreign)
-GUESSED = 0.4  # of a statement without a cue, a fact until somebody says more; default, not measured
+GUESSED = 0.4  # of what no cue marks, a fact until somebody says more; default, not measured
 MOST_WORDS_OF_AN_ANSWER = 4  # default, not measured
 SHARED = 2  # words of substance that a correction has of what it corrects; default, not measured
 RELATED = 0.25  # Jaccard from which two statements may be about the same; default, not measured
@@ -134,13 +145,18 @@ def extract(*, turns: tuple[Turn, ...]) -> tuple[Candidate, ...]:
     heard: dict[Speaker, tuple[str, ...]] = {}
     for turn in turns:
         said = own_words(turn=turn)
+        if turn.speaker is Speaker.USER and len(said) > LONGEST_TURN:
+            said = ()
         other = Speaker.ASSISTANT if turn.speaker is Speaker.USER else Speaker.USER
-        of_turn = (*_answer(turn, said, heard.get(other, ())), *_of_turn(turn, said, heard.get(other, ())))
+        of_turn = (
+            *_answer(turn, said, heard.get(other, ())),
+            *_of_turn(turn, said, heard.get(other, ())),
+        )
         if turn.speaker is Speaker.USER:
             found = _without_refuted(found, turn)
         found.extend(of_turn[:MOST_A_TURN])
         if said:
-            heard[turn.speaker] = tuple(one.text for one in said)
+            heard[turn.speaker] = tuple(one.text for one in said[-CONTEXT:])
     return without_twins(candidates=tuple(found))
 
 
@@ -168,8 +184,12 @@ def _answer(
     turn: Turn, said: tuple[SpokenSentence, ...], other: tuple[str, ...]
 ) -> Iterator[Candidate]:
     """Yield a question of the agent with its short answer, which say together what was decided."""
-    question = statements.Context(other=other).question
-    if turn.speaker is not Speaker.USER or not said or not chatter.PATTERNS["asks"].search(question):
+    question = statements.SaidBefore(other=other).question
+    if (
+        turn.speaker is not Speaker.USER
+        or not said
+        or not chatter.PATTERNS["asks"].search(question)
+    ):
         return
     text = said[0].text.strip()
     is_name = len(text.split()) <= MOST_WORDS_OF_AN_ANSWER and not statements.points_back(text=text)
@@ -186,110 +206,131 @@ def _answer(
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """Where a sentence stands: its turn, what was said before it, and what sort of talk it is."""
+
+    turn: Turn
+    before: statements.SaidBefore
+    is_rejecting: bool  # the sentence before was a bare “no”
+    is_talk: bool  # also what no cue marks may be a statement
+
+    @property
+    def is_agent(self) -> bool:
+        """Whether an agent speaks."""
+        return self.turn.speaker is Speaker.ASSISTANT
+
+
 def _of_turn(
     turn: Turn, said: tuple[SpokenSentence, ...], other: tuple[str, ...]
 ) -> Iterator[Candidate]:
     poisoned = {one.paragraph for one in said if chatter.speaks_to_the_machine(text=one.text)}
     own: tuple[str, ...] = ()
     is_rejecting = False
-    if turn.speaker is Speaker.USER and len(said) > LONGEST_TURN:
-        return
-    # what stands beside a question is mostly why it is asked
-    is_talk = len(said) <= LONGEST_TALK and not any(one.text.endswith("?") for one in said)
+    # what opens a conversation or stands beside a question is mostly why somebody asks
+    asks = not other or any(one.text.endswith("?") for one in said)
+    is_talk = len(said) <= LONGEST_TALK and not asks
     for one in said:
         if one.paragraph in poisoned:
             own = ()
             continue
-        context = statements.Context(own=own, other=other)
-        candidate = _candidate(turn, one, context, is_rejecting=is_rejecting, is_talk=is_talk)
+        before = statements.SaidBefore(own=own, other=other)
+        place = _Place(turn=turn, before=before, is_rejecting=is_rejecting, is_talk=is_talk)
+        candidate = _candidate(one, place)
         if candidate is not None:
             yield candidate
-        is_rejecting = (
-            turn.speaker is Speaker.USER
-            and chatter.PATTERNS["rejection"].match(one.text.strip()) is not None
-            and not chatter.has_substance(text=bare(text=one.text))
-        )
-        own = (*own, one.text)
+        is_rejecting = _rejects(one.text) and not chatter.has_substance(text=bare(text=one.text))
+        own = (*own[1 - CONTEXT :], one.text)
 
 
-def _candidate(
-    turn: Turn, said: SpokenSentence, context: statements.Context, *, is_rejecting: bool, is_talk: bool
-) -> Candidate | None:
-    opened = chatter.PATTERNS["opening"].sub("", said.text.strip())
-    asked = turn.speaker is Speaker.USER and chatter.PATTERNS["asked_to_keep"].match(opened)
+def _rejects(text: str) -> bool:
+    return chatter.PATTERNS["rejection"].match(text.strip()) is not None
+
+
+def _candidate(said: SpokenSentence, place: _Place) -> Candidate | None:
     content = bare(text=said.text)
-    is_agent = turn.speaker is Speaker.ASSISTANT
-    if not content or chatter.is_talk(text=content, is_agent=is_agent) or content.endswith(":"):
+    if not content or _is_talk(content, place):
         return None
-    type = _type(turn, said.text, content, is_rejecting=is_rejecting, is_asked=bool(asked))
-    is_guess = type is None
-    if type is None and not is_agent and is_talk and chatter.is_statement(text=content):
-        type = MemoryType.FACT
-    if type is None or not chatter.has_substance(text=content):
+    opened = chatter.PATTERNS["opening"].sub("", said.text.strip())
+    is_asked = bool(chatter.PATTERNS["asked_to_keep"].match(opened)) and not place.is_agent
+    marked = _type(said.text, content, place, is_asked=is_asked)
+    type = marked or _guess(content, place)
+    if type is None:
         return None
-    content = _alone(content, type, context, is_agent=is_agent)
+    content = _alone(content, type, place)
     if not SHORTEST <= len(content) <= LONGEST:
         return None
     return Candidate(
         content=content,
         type=type,
-        turn=turn.sequence,
+        turn=place.turn.sequence,
         line=said.line,
-        speaker=turn.speaker,
+        speaker=place.turn.speaker,
         files=files_in(text=content),
-        event_at=event_of(text=content, said_at=turn.at),
-        importance=0.6 if asked or type is MemoryType.CORRECTION else 0.5,
-        certainty=GUESSED if is_guess else CERTAIN,
-        is_asked=bool(asked),
+        event_at=event_of(text=content, said_at=place.turn.at),
+        importance=0.6 if is_asked or type is MemoryType.CORRECTION else 0.5,
+        certainty=CERTAIN if marked else GUESSED,
+        is_asked=is_asked,
     )
 
 
-def _type(
-    turn: Turn, text: str, content: str, *, is_rejecting: bool, is_asked: bool
-) -> MemoryType | None:
+def _is_talk(content: str, place: _Place) -> bool:
+    """Say whether a sentence states nothing, or too little."""
+    if content.endswith(":") or not chatter.has_substance(text=content):
+        return True
+    return chatter.is_talk(text=content, is_agent=place.is_agent)
+
+
+def _guess(content: str, place: _Place) -> MemoryType | None:
+    """Return what a sentence that no cue marks is: a fact, if it states something that lasts."""
+    may_be = place.is_talk and not place.is_agent and chatter.is_statement(text=content)
+    return MemoryType.FACT if may_be else None
+
+
+def _type(text: str, content: str, place: _Place, *, is_asked: bool) -> MemoryType | None:
     """Return what a sentence is; None for one that nothing marks."""
     opened = chatter.PATTERNS["opening"].sub("", text.strip())
-    marked = chatter.cue_in(speaker=turn.speaker, texts=(content, opened, text.strip()))
-    if turn.speaker is not Speaker.USER:
+    marked = chatter.cue_in(speaker=place.turn.speaker, texts=(content, opened, text.strip()))
+    if place.is_agent:
         return marked
     if _VERB.search(content) is None and content.isascii():  # asserts nothing
         return marked
-    if is_rejecting or chatter.PATTERNS["rejection"].match(text.strip()) is not None:
+    if place.is_rejecting or _rejects(text):
         return None if chatter.PATTERNS["report"].search(content) else MemoryType.CORRECTION
     return MemoryType.FACT if is_asked and marked is None else marked
 
 
-def _alone(
-    content: str, type: MemoryType, context: statements.Context, *, is_agent: bool
-) -> str:
+def _alone(content: str, type: MemoryType, place: _Place) -> str:
     """Return a sentence as it can be read alone; empty if that cannot be.
 
     One that points back has the sentence before in front of it, or is completed from what the
     other side said.
     """
-    fix_of_what = chatter.PATTERNS["fix_of_what"]
-    lacks = fix_of_what.match(content)
-    if not (lacks or passages.is_continuation(text=content) or chatter.PATTERNS["tail"].match(content)):
+    lacks = chatter.PATTERNS["fix_of_what"].match(content)
+    is_tail = chatter.PATTERNS["tail"].match(content) is not None
+    if not (lacks or is_tail or passages.is_continuation(text=content)):
         tells_cause = type in {MemoryType.FIX, MemoryType.ERROR_PATTERN}
-        return statements.complete(text=content, context=context, tells_cause=tells_cause)
-    before = bare(text=context.own[-1]) if context.own else ""
-    is_whole = (
-        before
-        and not chatter.is_talk(text=before, is_agent=is_agent)
-        and not fix_of_what.match(before)
-        and chatter.has_substance(text=before)
-        and any(chatter.PATTERNS[name].search(before) for name in ("states", "tells", "problem"))
-        and statements.complete(text=before, context=statements.Context()) == before
-    )
-    if is_whole:
-        return _after_problem(before, content, lacks) if lacks else f"{before} {content}"
-    return "" if lacks else statements.complete(text=content, context=context)
+        return statements.complete(text=content, before=place.before, tells_cause=tells_cause)
+    first = bare(text=place.before.own[-1]) if place.before.own else ""
+    if first and _is_whole(first, place):
+        return _after_problem(first, content, lacks) if lacks else f"{first} {content}"
+    return "" if lacks else statements.complete(text=content, before=place.before)
+
+
+def _is_whole(text: str, place: _Place) -> bool:
+    """Say whether a sentence states something and can be read alone."""
+    patterns = chatter.PATTERNS
+    if chatter.is_talk(text=text, is_agent=place.is_agent) or patterns["fix_of_what"].match(text):
+        return False
+    states = any(patterns[name].search(text) for name in ("states", "tells", "problem"))
+    alone = statements.complete(text=text, before=statements.SaidBefore())
+    return states and alone == text and chatter.has_substance(text=text)
 
 
 def _without_refuted(found: list[Candidate], turn: Turn) -> list[Candidate]:
     """Leave out what the agent said in the turn before one that begins with a “no”."""
     last = max((one.turn for one in found if one.turn < turn.sequence), default=-1)
-    if chatter.PATTERNS["rejection"].match(turn.text.strip()) is None or last < turn.sequence - 2:
+    if not _rejects(turn.text) or last < turn.sequence - 2:
         return found
     return [one for one in found if one.turn != last or one.speaker is not Speaker.ASSISTANT]
 

@@ -30,7 +30,7 @@ APOSTROPHE: Final = "'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
+class SaidBefore:
     """What was said before a sentence: in its turn, and by the other side in the turn before it."""
 
     own: tuple[str, ...] = ()
@@ -40,7 +40,9 @@ class Context:
     def question(self) -> str:
         """The question that the other side ended with, if it can be read alone; else empty."""
         last = self.other[-1] if self.other else ""
-        is_whole = last.endswith("?") and len(last) <= LONGEST_QUESTION and not points_back(text=last)
+        is_whole = (
+            last.endswith("?") and len(last) <= LONGEST_QUESTION and not points_back(text=last)
+        )
         return last if is_whole and chatter.has_substance(text=last) else ""
 
 
@@ -52,7 +54,7 @@ def points_back(*, text: str) -> bool:
     return pronoun is not None and not _PATTERNS["clause"].search(text, 0, pronoun.start())
 
 
-def complete(*, text: str, context: Context, tells_cause: bool = False) -> str:
+def complete(*, text: str, before: SaidBefore, tells_cause: bool = False) -> str:
     """Return a statement with what it lacks, taken from what was said before; else empty.
 
     A text that can be read alone comes back as it is. Where it `tells_cause`, how a thing failed
@@ -60,13 +62,13 @@ def complete(*, text: str, context: Context, tells_cause: bool = False) -> str:
     """
     whole = _PATTERNS["then"].sub("", text)
     if _PATTERNS["choice"].match(whole) or _PATTERNS["fragment"].match(whole):
-        return f"{context.question} {whole}" if context.question else ""
+        return f"{before.question} {whole}" if before.question else ""
     kind = None if tells_cause else _PATTERNS["bare_kind"].match(whole)
     if kind:
-        return whole if _names_code(whole) else _with_name(whole, kind["kind"], context)
+        return whole if _names_code(whole) else _with_name(whole, kind, before)
     if not points_back(text=whole):
         return whole
-    named = _with_subject(whole, context)
+    named = _with_subject(whole, before)
     return named if named and not points_back(text=named) else ""
 
 
@@ -76,25 +78,26 @@ def _names_code(text: str) -> bool:
     return not points_back(text=text) and any(one.kind in kinds for one in find_entities(text=text))
 
 
-def _with_name(text: str, kind: str, context: Context) -> str:
+def _with_name(text: str, kind: re.Match[str], before: SaidBefore) -> str:
     """Name what “the model” is where just one model was named before; else empty."""
     name = re.compile(
-        rf"\b(?:the|our|an?|\w+'s) (`[^`\s]+`|[a-z][\w-]+|[A-Z]\w+) {re.escape(kind)}\b", re.IGNORECASE
+        rf"\b(?:the|our|an?|\w+'s) (`[^`\s]+`|[a-z][\w-]+|[A-Z]\w+) {re.escape(kind['kind'])}\b",
+        re.IGNORECASE,
     )
-    said = " ".join((*context.other, *context.own))
+    said = " ".join((*before.other, *before.own))
     found = {one for one in name.findall(said) if not _PATTERNS["no_name"].fullmatch(one)}
-    if len(found) != 1 or points_back(text=text) or _PATTERNS["no_kind"].fullmatch(kind):
+    if len(found) != 1 or points_back(text=text) or _PATTERNS["no_kind"].fullmatch(kind["kind"]):
         return ""
-    return re.sub(rf"\b{re.escape(kind)}\b", f"{found.pop()} {kind}", text, count=1)
+    return re.sub(rf"\b{re.escape(kind['kind'])}\b", f"{found.pop()} {kind}", text, count=1)
 
 
-def _with_subject(text: str, context: Context) -> str:
+def _with_subject(text: str, before: SaidBefore) -> str:
     """Put the subject of the one statement of the other side that is about the same for “it”."""
     pronoun = _PRONOUN.match(text)
     if pronoun is None:
         return ""
     words = content_words(text=text)
-    near = [one for one in context.other if words & content_words(text=one)]
+    near = [one for one in before.other if words & content_words(text=one)]
     subject = _SUBJECT.match(near[0]) if len(near) == 1 else None
     if subject is None:
         return ""

@@ -60,10 +60,12 @@ def measure_foreign(*, folder: Path, listed: Path | None) -> None:
     measures.line("taken", f"{sum(len(one.taken) for one in read)} of {len(read)} conversations")
     measures.line("where nothing is expected", f"{sum(quiet)} taken of {len(quiet)}")
     if listed is not None:
-        listed.write_text("".join(
-            f"{one.name}\t{taken.turn - 1}\t{taken.type.value}\t{taken.certainty}\t{taken.content}\n"
-            for one in read for taken in one.taken
-        ), encoding="utf-8")  # fmt: skip
+        lines = (
+            f"{one.name}\t{taken.turn - 1}\t{taken.type.value}\t{taken.content}\n"
+            for one in read
+            for taken in one.taken
+        )
+        listed.write_text("".join(lines), encoding="utf-8")
 
 
 def _read(path: Path) -> Read:

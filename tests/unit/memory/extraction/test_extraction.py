@@ -43,7 +43,11 @@ def kept(text: str, speaker: Speaker = Speaker.USER) -> list[tuple[str, str]]:
     [
         ("We decided to use Valkey for sessions.", "", "decision"),
         ("I prefer small commits.", "The user prefers small commits.", "preference"),
-        ("I'm the lead of the payments team.", "The user is the lead of the payments team.", "identity"),
+        (
+            "I'm the lead of the payments team.",
+            "The user is the lead of the payments team.",
+            "identity",
+        ),
         ("Maria owns the billing module.", "", "person"),
         ("Every response must carry a request id.", "", "requirement"),
         (
