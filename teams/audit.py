@@ -14,6 +14,7 @@ itself, inside the organization. Entries hold ids, never contents, so personal m
 import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -84,6 +85,16 @@ def append(
         created_at=timezone.now(),
     )
     tenancy.at_end_of_unit(lambda: _write(entry))
+
+
+def has_acted(*, caller: Caller, acts: tuple[str, ...], object_id: str, within: timedelta) -> bool:
+    """Say whether a caller did one of these to an object within this time. In a unit.
+
+    By the index teams_audit_object; the same person with another token is another caller.
+    """
+    own = {"actor_user": caller.user_id, "token_id": caller.token_id, "agent": caller.agent}
+    entries = AuditEntry.objects.filter(object_id=object_id, act__in=acts, **own)
+    return entries.filter(created_at__gte=timezone.now() - within).exists()
 
 
 def _write(entry: Entry) -> None:

@@ -15,6 +15,7 @@ Types to use for fields: `str` or `Name` (not blank), `int`, `float`, `bool`, `M
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import NoneType
 from typing import (
@@ -47,7 +48,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError, core_schema
 
-from accounts.errors import FieldError, InvalidInput
+from accounts.errors import CairnError, FieldError, InvalidInput
 
 UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 LARGEST_ECHO: Final = 60  # characters of a wrong value that an answer repeats
@@ -357,14 +358,40 @@ class Page(Items[T], Generic[T]):
     next_cursor: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class FaultyItem:
+    """An item of a list that is refused alone, and why."""
+
+    error: CairnError
+
+
+def Alone(model: type[Model]) -> GetPydanticSchema:  # noqa: N802
+    """Take an item of a list, or a `FaultyItem` for a malformed one: the others stand."""
+
+    def check(value: Any, handler: Callable[[Any], Any]) -> Any:
+        if isinstance(value, CairnError):  # a line that could not be read
+            return FaultyItem(value)
+        try:
+            return handler(value)
+        except ValidationError as error:
+            return FaultyItem(_refusal(_faults(model, error)))
+
+    return GetPydanticSchema(
+        lambda _source, handler: core_schema.no_info_wrap_validator_function(check, handler(model))
+    )
+
+
 def check(*, model: type[Model], value: Any) -> Model:
     """Return the checked value. Raises InvalidInput with every fault."""
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        found = error.errors(include_url=False)
-        faults = tuple(_fault(model, one) for one in found)
+        faults = _faults(model, error)
     raise _refusal(faults)
+
+
+def _faults(model: type[BaseModel], error: ValidationError) -> tuple[FieldError, ...]:
+    return tuple(_fault(model, one) for one in error.errors(include_url=False))
 
 
 def check_texts(*, model: type[Model], texts: Mapping[str, str]) -> Model:

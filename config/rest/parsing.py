@@ -21,6 +21,7 @@ NDJSON: Final = "application/x-ndjson"
 def read(*, request: HttpRequest, largest: int, media: tuple[str, ...], smaller: str = "") -> Any:
     """Read a body: an empty object when there is none, a list of lines for NDJSON, else the value.
 
+    A line that cannot be read is the MalformedRequest that says so.
     `smaller` is what to do about one that is too large, where the usual does not fit.
     Raises TooLarge, UnsupportedMedia or MalformedRequest.
     """
@@ -30,8 +31,16 @@ def read(*, request: HttpRequest, largest: int, media: tuple[str, ...], smaller:
     text = requests.decode(raw=raw)
     if _check_media(request, media) == NDJSON:
         lines = [line for line in text.split("\n") if line.strip()]
-        return [requests.parse(text=line, at=f"/{number}") for number, line in enumerate(lines)]
+        return [_parse_line(line, number) for number, line in enumerate(lines)]
     return requests.parse(text=text)
+
+
+def _parse_line(line: str, number: int) -> Any:
+    """Return the value of a line, or why it has none: the other lines stand."""
+    try:
+        return requests.parse(text=line, at=f"/{number}")
+    except requests.MalformedRequest as error:
+        return error
 
 
 def read_lenient(*, request: HttpRequest, largest: int) -> Any:

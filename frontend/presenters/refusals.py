@@ -15,7 +15,7 @@ from accounts import free_texts
 from accounts.caller import Role, TokenScope
 from accounts.messages import Message, MessageList, Value
 from frontend import labels
-from memory.intake.actions.remember import SENT_AGAIN
+from memory.intake.actions.replacement import SENT_AGAIN
 from memory.secrets.findings import SecretKind
 from memory.taxonomy import Scope, Status
 from memory.text.text import TextFaultKind

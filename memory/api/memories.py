@@ -8,6 +8,7 @@ from pydantic import Field
 from accounts.api.endpoints import Answer, Call, Edits, delete, get, patch, post
 from accounts.api.jobs import WaitQuery, until_done
 from accounts.api.schemas import (
+    FaultyItem,
     Name,
     Nothing,
     OneOf,
@@ -43,13 +44,14 @@ from memory.api.schemas.memories import (
 )
 from memory.errors import RefusedByGate
 from memory.intake import queries as action_log
-from memory.intake.actions.remember import Outcome, remember, remember_all
+from memory.intake.actions.outcome import Outcome, refused_item
+from memory.intake.actions.remember import remember, remember_all
 from memory.intake.actions.revise import revise
 from memory.records import filters
 from memory.records.actions import archive, confirm, pin, restore
 from memory.records.queries import memories
 from memory.review.actions import corrections
-from memory.sessions.actions import answers
+from memory.sessions.actions import answers, binding
 
 
 class BulkQuery(WaitQuery):
@@ -100,8 +102,8 @@ def create_memory(call: Call, body: NewMemory, query: WaitQuery) -> Remembered:
     stored twice; an external_id that exists is brought up to date. A refusal is a 422 that names
     the gate and says what would pass.
     """
-    new = body.made_for(call.caller)
-    new = answers.as_answer(caller=call.caller, new=new, now=call.now)
+    new = answers.as_answer(caller=call.caller, new=body.made_for(call.caller), now=call.now)
+    new = binding.bind(caller=call.caller, new=new)
     return _remembered(call, remember(caller=call.caller, new=new, now=call.now), query.wait)
 
 
@@ -109,12 +111,24 @@ def create_memory(call: Call, body: NewMemory, query: WaitQuery) -> Remembered:
 def create_memories(call: Call, body: NewMemories, query: BulkQuery) -> dict[str, Any]:
     """Remember up to 1,000 things at once.
 
-    All in one transaction, embedded by one background job. Also takes NDJSON
-    (application/x-ndjson), one memory a line, with the project in the query.
+    All in one transaction, embedded by one background job. A malformed one is refused alone, in its
+    place. Also takes NDJSON (application/x-ndjson), one memory a line, with the project in the
+    query.
     """
     project = body.project or query.project
-    new = tuple(one.made_for(call.caller, project=project) for one in body.memories)
-    outcomes = remember_all(caller=call.caller, new=new, now=call.now)
+    new = binding.bind_all(
+        caller=call.caller,
+        new=(
+            one.made_for(call.caller, project=project)
+            for one in body.memories
+            if not isinstance(one, FaultyItem)
+        ),
+    )
+    stored = iter(remember_all(caller=call.caller, new=new, now=call.now))
+    outcomes = tuple(
+        refused_item(error=one.error, place=place) if isinstance(one, FaultyItem) else next(stored)
+        for place, one in enumerate(body.memories)
+    )
     job_id = next((one.job_id for one in outcomes if one.job_id), None)
     until_done(caller=call.caller, job_id=job_id, seconds=query.wait)
     return {"outcomes": outcomes, "job_id": job_id}
@@ -171,6 +185,7 @@ def edit_memory(call: Call, body: MemoryChanges) -> object:
         changes=body.changed(),
         if_version=call.if_version,
         now=call.now,
+        taint=binding.taint_of_caller(caller=call.caller),
     )
 
 
@@ -196,9 +211,16 @@ def restore_memory(call: Call, body: Nothing) -> object:
 
 
 @post("memories/{id}/confirm", tag="memories", answer=Memory)
-def confirm_memory(call: Call, body: Nothing) -> object:
-    """Say that a memory is right."""
-    return confirm(caller=call.caller, memory_id=call.id, now=call.now)
+def confirm_memory(call: Call, body: Nothing) -> Answer:
+    """Say that a memory is right.
+
+    Once a session; what you confirmed in it before stays as it is, and X-Cairn-Unchanged says so.
+    """
+    session_id = binding.running_id(caller=call.caller)
+    view = confirm(caller=call.caller, memory_id=call.id, now=call.now, session_id=session_id)
+    is_new = view.last_confirmed_at == call.now
+    headers = {} if is_new else {"X-Cairn-Unchanged": "confirmed in this session"}
+    return Answer(view, version=view.version, headers=headers)
 
 
 @post("memories/{id}/pin", tag="memories", answer=Memory)

@@ -79,7 +79,8 @@ def list_conflicts(call: Call, query: ConflictQuery) -> Answer:
     """List memories that contradict each other.
 
     Pairs of which you may see both, the newest first. `kind` is what the newer one would have done,
-    `cause` why a person decides: equal, outranked, protected, elsewhere (others see it), older,
+    `cause` why a person decides: proposed (by an agent, against what only people change), equal,
+    outranked, protected, elsewhere (others see it), older,
     unreviewed, judged (a model alone says so), share (one run replaces few). `barred` says why you
     may not do something with it, and is empty where you may. `version` also grows when a side
     changes.
@@ -109,7 +110,7 @@ def settle_conflict(call: Call, body: Settlement) -> Answer:
 
     For stewards; others withdraw what they wrote. Who wrote one of the two does not decide for it;
     one with your personal memory is yours alone, and may end in both. What leaves is superseded,
-    with the reason. An agent's token needs the scope admin.
+    with the reason. No token settles: a conflict waits for a person in the review inbox.
     """
     settlement = settlements.Settlement(**dict(body), if_version=call.if_version)
     return _with_version(

@@ -58,6 +58,7 @@ class Cause(StrEnum):
     """Why a candidate did not replace what it contradicts, so that a person decides."""
 
     EQUAL = "equal"
+    PROPOSED = "proposed"
     OUTRANKED = "outranked"
     PROTECTED = "protected"
     ELSEWHERE = "elsewhere"
@@ -101,8 +102,9 @@ class StoredStatement:
     """A stored memory near the candidate; `judged` is a model's relation, None without one.
 
     `certainty` is that of the judgment. `is_protected`: its layer, a tag or a pin keeps agents from
-    it. `is_elsewhere`: others see it. `is_passing`: it is true of its time alone. `is_doubtful`: it
-    waits for a person, is tainted or stale. `version`: the one that was read.
+    it. `is_verified`: a person did. `is_elsewhere`: others see it. `is_passing`: it is true of its
+    time alone. `is_doubtful`: it waits for a person, is tainted or stale. `version`: the one that
+    was read.
     """
 
     id: UUID
@@ -114,6 +116,7 @@ class StoredStatement:
     certainty: float = 1.0
     since: datetime | None = None
     is_protected: bool = False
+    is_verified: bool = False
     is_elsewhere: bool = False
     is_passing: bool = False
     is_doubtful: bool = False
@@ -143,6 +146,11 @@ class Decision:
     target_version: int | None = None
     certainty: float = 1.0
 
+    @property
+    def is_proposal(self) -> bool:
+        """Whether an agent would replace what only people change."""
+        return self.wanted in _REPLACES and self.cause in _BY_PEOPLE
+
 
 _OUTCOMES: dict[Relation, tuple[LinkKind | None, str]] = {
     Relation.SAME: (None, message("It restates what is known.")),
@@ -154,6 +162,7 @@ _OUTCOMES: dict[Relation, tuple[LinkKind | None, str]] = {
 }
 _SIMILAR = message("Nearly the same is known, but not in all its words.")
 _REPLACES = frozenset({Relation.UPDATE, Relation.RETRACT})
+_BY_PEOPLE = frozenset({Cause.PROPOSED, Cause.OUTRANKED, Cause.PROTECTED})
 
 
 def is_worth_judging(
@@ -269,6 +278,7 @@ def _cause(
         (Cause.ELSEWHERE, known.is_elsewhere),
         (Cause.OUTRANKED, candidate.authority > known.authority),
         (Cause.PROTECTED, known.is_protected and not candidate.may_replace_protected),
+        (Cause.PROTECTED, known.is_verified and candidate.authority is not Authority.HUMAN),
         (Cause.UNREVIEWED, not candidate.is_reviewed),
         (Cause.JUDGED, _is_judged_alone(candidate, known)),
         (Cause.OLDER, bool(candidate.since and known.since and candidate.since < known.since)),

@@ -172,12 +172,13 @@ def stored_statements(*, cosines: dict[UUID, float]) -> tuple[StoredStatement, .
             ),
             is_passing=is_passing(type=taxonomy.MemoryType(type)),
             is_doubtful=is_doubtful,
+            is_verified=is_verified,
             audience=audience,
             version=version,
         )
         for (
             id, content, type, authority, governance, tags, pinned, audience, valid_from, files,
-            topic_id, names, version, is_doubtful,
+            topic_id, names, version, is_doubtful, is_verified,
         ) in rows
     )  # fmt: skip
 

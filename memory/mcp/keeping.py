@@ -16,7 +16,7 @@ from memory.errors import RefusedByGate
 from memory.intake.actions.remember import NewMemory, Outcome, remember
 from memory.mcp.declaration import Call, Noticed, ProjectArgument, ShownMemory, tool
 from memory.sessions import queries as sessions
-from memory.sessions.actions import answers
+from memory.sessions.actions import answers, binding
 from memory.sessions.actions.append_turns import MOST, NewTurn, take_conversation
 from memory.sessions.actions.lifecycle import LONGEST, NewSession
 from memory.taxonomy import Scope, Source
@@ -44,7 +44,7 @@ class NewStatement(ProjectArgument):
 class KeptMemory(Noticed):
     """What became of a statement."""
 
-    outcome: Literal["added", "confirmed", "known", "updated"]
+    outcome: Literal["added", "confirmed", "known", "updated", "proposed"]
     reason: str
     memory: ShownMemory
     operation: str
@@ -58,10 +58,11 @@ def add_memory(call: Call, arguments: NewStatement) -> Outcome:
 
     A decision and why, a trap, the fix of an error, a convention, an approach that failed. One
     statement a call, understandable without this conversation, no secrets. Known things are
-    confirmed, not stored twice.
+    confirmed, not stored twice. What would replace a person's word is proposed, and waits.
     """
     new = NewMemory(**dict(arguments), source=Source.AGENT_EXPLICIT.value)
     new = answers.as_answer(caller=call.caller, new=new, now=call.now)
+    new = binding.bind(caller=call.caller, new=new)
     outcome = remember(caller=call.caller, new=new, now=call.now)
     if outcome.memory is None:
         raise RefusedByGate(gate=outcome.gate, detail=outcome.reason, hint=outcome.hint)

@@ -10,7 +10,7 @@ that undoing restores them exactly. Undoing is refused once anybody has changed 
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Final, Generic, TypeVar
 from uuid import UUID
@@ -26,12 +26,15 @@ from memory.records.models import Conflict as ConflictRow
 from memory.records.models import Memory, MemoryVersion, ReviewVerdict
 from memory.records.queries import memories, pending, views
 from memory.taxonomy import MemoryType, Scope, Status, Verdict, Verification, governance_of
+from teams import audit
 from teams.actions import admit, hold_project
 from teams.permissions import Act, require
 from teams.queries import ProjectView
 
 IMPORTANCE_BOOST: Final = 0.02  # of a restatement; default, not measured
 MOST_SESSIONS: Final = 50  # kept with a memory that stated it, the newest; default, not measured
+NO_REASON: Final = message("archived; no reason was given")
+SESSION: Final = timedelta(hours=1)  # of who has no other; after `sessions`, not measured
 MOST_IN_BULK: Final = 200  # memories a call, the largest page of a list
 WIDER_SCOPES: Final = (Scope.TEAM.value, Scope.ORGANIZATION.value)  # seen beyond a project's people
 TAKEN: Final = "taken"  # keys in `before`: the links that went
@@ -133,7 +136,7 @@ def archive_row(*, caller: Caller, row: Memory, reason: str, now: datetime) -> v
     """Archive a locked memory inside the current unit."""
     protection.check_active(row=row)
     protection.check_agent_may_forget(caller=caller, row=row)
-    row.status, row.archived_reason = Status.ARCHIVED.value, reason
+    row.status, row.archived_reason = Status.ARCHIVED.value, reason or NO_REASON
     row.valid_until = now
     writes.save(row=row, fields=("status", "archived_reason", "valid_until"), now=now)
     writes.announce(caller=caller, kind="memory.archived", rows=(row,))
@@ -191,20 +194,30 @@ def pin_memory(*, caller: Caller, memory_id: UUID, pinned: bool, now: datetime) 
     return views.to_view(row, now=now)
 
 
-def confirm(*, caller: Caller, memory_id: UUID, now: datetime) -> views.MemoryView:
+def confirm(
+    *, caller: Caller, memory_id: UUID, now: datetime, session_id: UUID | None = None
+) -> views.MemoryView:
     """Confirm a memory. A person's confirmation also verifies it, makes it surer, ends its review.
+
+    Once a session: `session_id` is the one that the caller works in. Where they have confirmed it
+    in that before, nothing changes, and it was not last confirmed now.
 
     Raises NotFound, NotActive, RoleNotSufficient, and SelfApproval where a person confirms what
     waits and may not approve it.
     """
     require(caller=caller, act=Act.CONFIRM)
     with tenancy.unit():
-        view = confirm_waiting_memory(caller=caller, memory_id=memory_id, now=now)
-        writes.record(caller=caller, act="memory.confirmed", memory_id=memory_id)
+        view = confirm_waiting_memory(
+            caller=caller, memory_id=memory_id, now=now, session_id=session_id
+        )
+        if view.last_confirmed_at == now:
+            writes.record(caller=caller, act="memory.confirmed", memory_id=memory_id)
         return view
 
 
-def confirm_waiting_memory(*, caller: Caller, memory_id: UUID, now: datetime) -> views.MemoryView:
+def confirm_waiting_memory(
+    *, caller: Caller, memory_id: UUID, now: datetime, session_id: UUID | None = None
+) -> views.MemoryView:
     """Confirm a memory that somebody looks at, inside the current unit; raises as `confirm`.
 
     What a person confirms while it waits for review is kept, wherever they are; an agent ends no
@@ -213,7 +226,7 @@ def confirm_waiting_memory(*, caller: Caller, memory_id: UUID, now: datetime) ->
     row = memories.lock_memory(caller=caller, memory_id=memory_id)
     group = pending.group_of(row=row) if is_person(caller=caller) else None
     if group is None:
-        return confirm_memory(caller=caller, memory_id=memory_id, now=now)
+        return confirm_memory(caller=caller, memory_id=memory_id, now=now, session_id=session_id)
     is_only_stale = group is pending.Group.STALE and not row.needs_review
     if not is_only_stale or pending.may_approve(caller=caller, row=row):
         return approve(caller=caller, row=row, now=now).memory
@@ -250,10 +263,13 @@ def confirm_memory(
 ) -> views.MemoryView:
     """Confirm a memory inside the current unit; `session_id` is the session that stated it again.
 
-    A person's confirmation also verifies it and makes it surer; `confirm` also ends a wait.
+    A person's confirmation also verifies it and makes it surer; `confirm` also ends a wait. Who has
+    confirmed it in this session before changes nothing.
     """
     row = memories.lock_memory(caller=caller, memory_id=memory_id)
     protection.check_active(row=row)
+    if _has_confirmed(caller, row, session_id, now):
+        return views.to_view(row, now=now)
     fields = list(count_restatement(row=row, sessions=(session_id,), now=now))
     if is_person(caller=caller):
         row.verification, row.verified_at = Verification.VERIFIED.value, now
@@ -263,6 +279,21 @@ def confirm_memory(
     writes.save(row=row, fields=tuple(fields), now=now)
     writes.announce(caller=caller, kind="memory.confirmed", rows=(row,))
     return views.to_view(row, now=now)
+
+
+def _has_confirmed(caller: Caller, row: Memory, session_id: UUID | None, now: datetime) -> bool:
+    """Say whether a caller has confirmed a memory as it is in this session. In a unit.
+
+    Without a session, what they do within an hour is one.
+    """
+    if session_id is not None:
+        return session_id in row.provenance_sessions
+    if row.last_confirmed_at is None or now - row.last_confirmed_at >= SESSION:
+        return False
+    if is_person(caller=caller) and row.verification != Verification.VERIFIED:
+        return False
+    acts = ("memory.confirmed", "memory.kept")
+    return audit.has_acted(caller=caller, acts=acts, object_id=str(row.id), within=SESSION)
 
 
 def count_restatement(

@@ -8,7 +8,15 @@ from accounts.messages import message
 from memory.errors import NotActive, ProtectedMemory
 from memory.records.models import Memory, MemoryLink
 from memory.secrets import scanner
-from memory.taxonomy import Governance, LinkKind, SourceInterface, Status, may_be_forgotten_by_agent
+from memory.taxonomy import (
+    Authority,
+    Governance,
+    LinkKind,
+    SourceInterface,
+    Status,
+    Verification,
+    may_be_forgotten_by_agent,
+)
 from memory.text.text import check_text
 
 LONGEST_REASON: Final = 200  # characters, the column's
@@ -63,16 +71,31 @@ def may_decide(*, caller: Caller) -> bool:
     return is_person(caller=caller) or TokenScope.ADMIN in caller.scopes
 
 
+def decides_as_person(*, caller: Caller) -> bool:
+    """Say whether what a caller decides is a person's decision, and no agent's."""
+    return is_person(caller=caller)
+
+
 def is_author(*, caller: Caller, row: Memory) -> bool:
     """Say whether the caller, or the person it acts for, wrote a memory."""
     return caller.user_id is not None and row.author_user == caller.user_id
 
 
-def check_agent_may_change(*, caller: Caller, row: Memory) -> None:
-    """Return unless an agent would correct what only people may. Raises ProtectedMemory.
+def must_propose(*, caller: Caller, row: Memory) -> bool:
+    """Say whether what a caller would put in the place of a memory waits for a person.
 
-    A correction leaves a successor, so nothing is forgotten by it: an agent may correct
-    for the person it acts for.
+    So it is for agents where a person said or verified it, it is pinned, or a layer or a tag
+    protects it, whoever the agent acts for. What a person imports in person is no agent's doing.
+    """
+    is_import = caller.token_id is None and caller.source_interface == SourceInterface.IMPORT
+    is_persons = is_import and is_author(caller=caller, row=row)
+    return not (is_persons or decides_as_person(caller=caller) or _is_free(row))
+
+
+def check_agent_may_change(*, caller: Caller, row: Memory) -> None:
+    """Return unless an agent would add to what only people may. Raises ProtectedMemory.
+
+    Nothing is forgotten by an addition: an agent may add for the person it acts for.
     """
     if not (is_author(caller=caller, row=row) or _is_unprotected(caller, row)):
         raise _protected()
@@ -81,18 +104,26 @@ def check_agent_may_change(*, caller: Caller, row: Memory) -> None:
 def check_agent_may_forget(*, caller: Caller, row: Memory) -> None:
     """Return unless an agent would let go of what it may not forget. Raises ProtectedMemory.
 
-    Of layers 1 and 2, and of what a tag protects, it forgets only what it wrote itself,
-    as long as no person has vouched for it and it supersedes nothing. What a person imports in
-    person is no agent's doing.
+    What `must_propose` names it forgets only where it wrote it itself, as long as no person has
+    vouched for it and it supersedes nothing.
     """
-    if _is_unprotected(caller, row):
+    if not must_propose(caller=caller, row=row):
         return
-    is_import = caller.token_id is None and caller.source_interface == SourceInterface.IMPORT
-    is_own = row.author_agent == caller.agent and not row.user_verified
+    is_own = row.author_agent == caller.agent and is_author(caller=caller, row=row)
     supersedes = MemoryLink.objects.filter(source=row, kind=LinkKind.SUPERSEDES.value)
-    may = is_import or (is_own and not supersedes.exists())
-    if not (may and is_author(caller=caller, row=row)):
+    if not is_own or _is_vouched(row) or supersedes.exists():
         raise _protected()
+
+
+def _is_vouched(row: Memory) -> bool:
+    """Say whether a person said or verified it."""
+    is_verified = row.user_verified or row.verification == Verification.VERIFIED
+    return is_verified or (row.authority == Authority.HUMAN and not row.author_agent)
+
+
+def _is_free(row: Memory) -> bool:
+    free = may_be_forgotten_by_agent(governance=Governance(row.governance), tags=tuple(row.tags))
+    return free and not (row.pinned or _is_vouched(row))
 
 
 def _is_unprotected(caller: Caller, row: Memory) -> bool:
@@ -103,5 +134,6 @@ def _is_unprotected(caller: Caller, row: Memory) -> bool:
 def _protected() -> ProtectedMemory:
     return ProtectedMemory(
         detail="This memory is protected; an agent may not change it.",
-        hint="Ask a person to change it in the dashboard, or dispute it.",
+        hint="Send what is right instead with POST /api/v1/memories/{id}/correct: it waits for a "
+        "person, who decides. Or ask a person to change it in the dashboard.",
     )

@@ -11,11 +11,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 APPS = ("accounts", "config", "frontend", "graph", "teams")
 BUDGETS = {  # subject: lines
-    "accounts": 6_970,
+    "accounts": 7_000,
     "config": 4_850,
     "frontend": 6_480,
     "graph": 3_200,
-    "memory/api": 3_930,
+    "memory/api": 3_980,
     "memory/checks": 1_140,
     "memory/client": 4_610,
     "memory/customization": 1_070,
@@ -26,20 +26,20 @@ BUDGETS = {  # subject: lines
     "memory/extraction": 1_790,
     "memory/index": 1_630,
     "memory/injection": 3_120,
-    "memory/intake": 3_520,
+    "memory/intake": 3_700,
     "memory/management": 600,
     "memory/mcp": 1_480,
     "memory/observer": 5_000,
     "memory/providers": 2_290,
-    "memory/records": 3_070,
-    "memory/review": 3_470,
+    "memory/records": 3_140,
+    "memory/review": 3_520,
     "memory/search": 4_570,
     "memory/secrets": 530,
-    "memory/sessions": 4_960,
+    "memory/sessions": 5_020,
     "memory/tasks": 240,
     "memory/text": 680,
     "memory/topics": 990,
-    "teams": 2_760,
+    "teams": 2_775,
 }
 WHOLE = 85_000  # the product
 TESTS = 64_000

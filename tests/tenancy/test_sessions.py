@@ -16,6 +16,7 @@ from memory.intake.actions.remember import remember
 from memory.search.actions import search
 from memory.search.request import SearchRequest
 from memory.sessions import queries as sessions
+from memory.sessions.actions import binding
 from memory.sessions.actions.lifecycle import end_session
 from memory.sessions.models import GivenOut
 from teams.actions import create_project
@@ -162,3 +163,14 @@ def test_another_organization_reads_finds_and_counts_nothing_of_a_session(
         counted = figures(caller=other_caller, session_ids=(session_id,))
 
     assert (found.items, counted) == ((), {})
+
+
+def test_what_an_agent_adds_is_bound_to_no_session_of_somebody_else(shop: Shop) -> None:
+    opened(shop, shop.agent, shared=True)  # the member's, which the owner sees as well
+    new = memories.new(project="store", source="agent_explicit")
+
+    bound = binding.bind(caller=shop.program, new=new)
+    own = binding.bind(caller=shop.agent, new=new)
+
+    assert bound == new
+    assert own.session_id is not None

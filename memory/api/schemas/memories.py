@@ -103,7 +103,9 @@ class NewMemories(schemas.Body):
     """Memories to store together."""
 
     project: Slug | None = Field(None, description="A project's slug or id.", examples=["shop"])
-    memories: schemas.Several[NewMemory] = Field(
+    memories: schemas.Several[
+        Annotated[NewMemory | schemas.FaultyItem, schemas.Alone(NewMemory)]
+    ] = Field(
         max_length=1_000,
         description="At most 1,000; a memory may name another project of its own.",
         examples=[[{"content": "The cart service caches prices for 60 s."}, {"content": "Hmm."}]],
@@ -188,7 +190,7 @@ class Remembered(schemas.Result):
     """What became of a memory that was sent."""
 
     resource: ClassVar = schemas.Resource("memories/{id}", "/memory/id", "/memory/version")
-    outcome: Literal["added", "confirmed", "known", "updated", "refused"]
+    outcome: Literal["added", "confirmed", "known", "updated", "proposed", "refused"]
     memory: Memory
     embedding: Literal["stored", "queued", "none"]
     operation: Literal["", "supersedes", "contradicts", "extend", "derive", "similar"]
@@ -213,7 +215,7 @@ class Named(schemas.Result):
 class RememberedOne(schemas.Result):
     """What became of one memory of many."""
 
-    outcome: Literal["added", "confirmed", "known", "updated", "refused"]
+    outcome: Literal["added", "confirmed", "known", "updated", "proposed", "refused"]
     memory: Named | None
     gate: str
     reason: str

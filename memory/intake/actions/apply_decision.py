@@ -31,7 +31,7 @@ from memory.intake.actions import similar_memories
 from memory.intake.actions.candidate import Placement
 from memory.intake.integrate import Decision, Judged, StoredStatement
 from memory.intake.models import ActionLog
-from memory.records import restatements, versions, writes
+from memory.records import protection, restatements, versions, writes
 from memory.records.actions import count_restatement, read_field
 from memory.records.models import Conflict, Memory, MemoryLink, MemoryVersion
 from memory.records.queries import views
@@ -75,6 +75,11 @@ def hold(*, decision: Decision) -> Memory | None:
 def is_as_read(*, row: Memory, decision: Decision) -> bool:
     """Say whether a held memory still is the version that the decision compared."""
     return decision.target_version in {None, row.version}
+
+
+def is_proposed(*, caller: Caller, decision: Decision) -> bool:
+    """Say whether an agent would replace what only people change, so that it waits for one."""
+    return decision.is_proposal and not protection.decides_as_person(caller=caller)
 
 
 def carry_out(
@@ -401,8 +406,11 @@ def _replace_or_oppose(
     row: Memory, decision: Decision, share: ReplacementShare, now: datetime
 ) -> tuple[str, UUID, ActionLog] | None:
     """Carry out a decision about a held memory; return as `_integrate`, None where nothing is."""
-    old = _hold_target(row, decision)
-    carry_out(caller=_author(row), row=row, old=old, decision=decision, now=now)
+    old, author = _hold_target(row, decision), _author(row)
+    if old is not None and is_proposed(caller=author, decision=decision):
+        row.needs_review = True
+        writes.save(row=row, fields=("needs_review",), now=now)
+    carry_out(caller=author, row=row, old=old, decision=decision, now=now)
     if old is None or decision.link in {None, LinkKind.SIMILAR}:
         return None
     if decision.cause is integrate.Cause.ELSEWHERE:
@@ -411,7 +419,7 @@ def _replace_or_oppose(
     if decision.link is LinkKind.SUPERSEDES:
         share.left[row.project_id] = share.of(row.project_id) - 1
     logged = log_row(
-        caller=_author(row),
+        caller=author,
         source=row.source,
         place=_placement(row),
         outcome=verb,

@@ -19,7 +19,7 @@ from memory.customization import custom_type_rules
 from memory.customization import queries as custom_types
 from memory.entities import accurate, names
 from memory.errors import GovernanceDenied
-from memory.intake import classify, integrate, validation
+from memory.intake import classify, echoes_and_alarms, integrate, validation
 from memory.records import formulas
 from memory.records.models import Memory
 from memory.secrets import findings, scanner
@@ -272,6 +272,9 @@ def new_row(
     )
     if new.is_evidenced:
         row.verification = Verification.EVIDENCED.value
+    if not is_person(caller=caller):  # before anybody else is given it
+        alarms = echoes_and_alarms.of_content(content=new.content)
+        row.needs_review |= len(alarms) >= echoes_and_alarms.HELD_FROM
     row.names = seen.names
     row.names_version = names.VERSION
     row.enriched_by = accurate.enriched_by(named=row.names)

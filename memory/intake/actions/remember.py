@@ -12,7 +12,7 @@ looked up and locked at once, in one order, before anything is written.
 
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Final, TypeVar
 from uuid import UUID
@@ -25,56 +25,23 @@ from accounts.errors import Conflict, Forbidden, InvalidInput, TooLarge
 from accounts.messages import message
 from memory.index.actions import embedding
 from memory.intake import integrate, queries
-from memory.intake.actions import apply_decision, candidate, revise, similar_memories
+from memory.intake.actions import apply_decision, candidate, replacement, similar_memories
+from memory.intake.actions.outcome import Outcome, Prepared, refusal, refused_input
 from memory.intake.validation import NewMemory
 from memory.records import actions, restatements, writes
 from memory.records.models import Memory
-from memory.records.queries import memories, views
-from memory.secrets import scanner
+from memory.records.queries import views
 from memory.taxonomy import LinkKind, MemoryType, Scope, Source
 from teams.permissions import Act, require
 from teams.queries import extraction_of
 
-LEXICON_DELAY_SECONDS: Final = 2  # writes of a burst share one recount
-SENT_AGAIN = message("sent again under its external id")  # why there is a new version
 LOOSEST: Final = integrate.Thresholds(minimum_length=1)  # what these refuse, any project refuses
+CONFIRMED_ONCE: Final = message("You said so in this session already; once counts.")
 LOGGED: Final = {LinkKind.SUPERSEDES.value: "superseded", LinkKind.EXTEND.value: "extended"}
-ORIGIN: Final = ("source_uri", "source_hash", "source_line")  # move with the words they are of
 EXPLICIT: Final = frozenset({Source.USER_TAUGHT.value, Source.AGENT_EXPLICIT.value})
 T = TypeVar("T")
 
-__all__ = ["NewMemory", "Outcome", "remember"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
-    """A candidate with its vector where that could be made at once, and what a model judged."""
-
-    checked: candidate.CheckedCandidate
-    embedded: embedding.Embedded | None
-    judged: tuple[integrate.Judged, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """What became of a candidate, and why. `done` names what was written, empty for nothing.
-
-    `related_id`: the memory it replaced, contradicts, adds to or is similar to; `operation` which;
-    `conflict_id` where a person is to decide; `cause` why, or why it was refused.
-    """
-
-    outcome: str
-    memory: views.MemoryView | None = None
-    gate: str = ""
-    reason: str = ""
-    hint: str = ""
-    embedding: str = "none"
-    job_id: UUID | None = None
-    done: str = ""
-    operation: str = ""
-    related_id: UUID | None = None
-    conflict_id: UUID | None = None
-    cause: str = ""
+__all__ = ["NewMemory", "Outcome", "Prepared", "remember"]
 
 
 def remember(
@@ -145,7 +112,9 @@ def _decide_at(
     if resent is not None:
         is_exact = result.gate is integrate.Gate.EXACT_DUPLICATE
         twin_id = result.confirmed_id if is_exact else None
-        return replace_content(caller=caller, row=resent, checked=checked, twin_id=twin_id, now=now)
+        return replacement.replace_content(
+            caller=caller, row=resent, prepared=prepared, twin_id=twin_id, now=now
+        )
     delivered = similar_memories.find_delivered(
         caller=caller, source=new.source, where=where, embedded=embedded, now=now
     )
@@ -166,6 +135,7 @@ def _decide_at(
     row = candidate.new_row(
         caller=caller, checked=checked, placement=where, surprise=surprise, now=now
     )
+    row.needs_review |= apply_decision.is_proposed(caller=caller, decision=decision)
     return _add(caller, row, old, embedded, decision, result.reason, now)
 
 
@@ -179,23 +149,14 @@ def _add(
     now: datetime,
 ) -> Outcome:
     """Write a new memory and what follows from the decision; queue what is still to be done."""
-    writes.insert(caller=caller, rows=(row,))
-    schedule_recount()
-    job_id = None
-    if embedded is None:
-        layers = {row.id: row.governance}
-        job_id = embedding.enqueue(layers=layers, created_by=principal(caller=caller))
-    else:
-        text = embedding.memory_text(row=row)
-        embedding.store_vector(row=row, text=text, embedded=embedded)
+    job_id = replacement.insert_row(caller=caller, row=row, embedded=embedded)
     conflict_id = apply_decision.carry_out(
         caller=caller, row=row, old=old, decision=decision, now=now
     )
     if is_worth_a_model(row=row):
         enqueue_model_look(row=row, created_by=principal(caller=caller))
-    row.is_embedded = embedded is not None  # type: ignore[attr-defined]
     return Outcome(
-        outcome="added",
+        outcome="proposed" if row.needs_review and decision.is_proposal else "added",
         memory=views.to_view(row, now=now, is_new=True),
         done="created",
         reason=reason if decision.link is None else decision.reason,
@@ -253,17 +214,6 @@ def _log_row(
     )
 
 
-def refusal(*, result: integrate.GateResult) -> Outcome:
-    """Return the outcome of a candidate that a gate refused."""
-    return Outcome(
-        outcome="refused",
-        gate=result.gate.value if result.gate else "",
-        reason=result.reason,
-        hint=result.hint,
-        cause=result.cause,
-    )
-
-
 def settle_without_adding(
     *,
     caller: Caller,
@@ -284,12 +234,16 @@ def settle_without_adding(
         return Outcome(outcome="known", memory=view, reason=reason)
     if same_id is None:
         return None
+    memory = actions.confirm_memory(
+        caller=caller, memory_id=same_id, now=now, session_id=checked.new.session_id
+    )
+    gate = result.gate.value if result.gate else ""
+    if memory.last_confirmed_at != now:
+        return Outcome(outcome="known", memory=memory, gate=gate, reason=CONFIRMED_ONCE)
     return Outcome(
         outcome="confirmed",
-        memory=actions.confirm_memory(
-            caller=caller, memory_id=same_id, now=now, session_id=checked.new.session_id
-        ),
-        gate=result.gate.value if result.gate else "",
+        memory=memory,
+        gate=gate,
         reason=result.reason,
         done="confirmed",
     )
@@ -304,48 +258,6 @@ def recorded(*, caller: Caller, outcome: Outcome) -> Outcome:
         act = f"memory.{outcome.done}"
         writes.record(caller=caller, act=act, memory_id=outcome.memory.id, details=details)
     return outcome
-
-
-def schedule_recount() -> None:
-    """Queue a recount of word frequencies in the current unit; open ones are shared."""
-    jobs.enqueue(
-        "memory.refresh_lexicon", payload={}, key="lexicon", delay_seconds=LEXICON_DELAY_SECONDS
-    )
-
-
-def replace_content(
-    *,
-    caller: Caller,
-    row: Memory,
-    checked: candidate.CheckedCandidate,
-    twin_id: UUID | None,
-    now: datetime,
-) -> Outcome:
-    """Bring the memory of an external id to what was sent now. In a unit.
-
-    Refused where another memory, the twin, says that already: two would say the same.
-    """
-    locked = memories.lock_memory(caller=caller, memory_id=row.id)
-    if locked.content_hash == checked.content_hash:
-        reason = message("It says the same already.")
-        view = views.to_view(locked, now=now)
-        return Outcome(outcome="confirmed", memory=view, reason=reason)
-    if twin_id is not None and twin_id != row.id:
-        return Outcome(
-            outcome="refused",
-            gate=integrate.Gate.EXACT_DUPLICATE.value,
-            reason=message(
-                "Memory {id} says the same under another external id or none.", id=str(twin_id)
-            ),
-            hint="Archive one of the two, then send this again.",
-        )
-    new = checked.new
-    changes = {"content": new.content, "external_id": new.external_id, "reason": SENT_AGAIN}
-    for name in ORIGIN:
-        setattr(locked, name, getattr(new, name) or getattr(locked, name))
-    locked.needs_review = locked.needs_review or new.needs_review
-    view = revise.revise_row(caller=caller, row=locked, changes=changes, now=now)
-    return Outcome(outcome="updated", memory=view, embedding="queued", done="changed")
 
 
 MOST: Final = 1_000  # memories a call
@@ -373,7 +285,7 @@ def remember_all(
         try:
             checked.append(candidate.check_candidate(caller=caller, new=item))
         except (InvalidInput, Forbidden) as error:
-            checked.append(_refused(error))
+            checked.append(refused_input(error=error))
     return write_or_retry(lambda: _take_all(caller, new, checked, now))
 
 
@@ -425,16 +337,6 @@ def _record_writes(caller: Caller, outcomes: tuple[Outcome, ...]) -> None:
         writes.record_bulk(caller=caller, act="memory.bulk_written", memory_ids=by_verb)
 
 
-def _refused(error: InvalidInput | Forbidden) -> Outcome:
-    return Outcome(
-        outcome="refused",
-        gate="input",
-        reason=scanner.without_secrets(text=error.detail),  # it may repeat what was sent
-        hint=error.hint,
-        cause=error.code,
-    )
-
-
 class _Batch:
     """What has been decided so far for one call; a refused item keeps its outcome."""
 
@@ -454,7 +356,7 @@ class _Batch:
         try:
             where = self.places.get(key) or candidate.find_placement(caller=self.caller, new=new)
         except (InvalidInput, Forbidden) as error:
-            return _refused(error)
+            return refused_input(error=error)
         self.places[key] = where
         return checked, where
 
@@ -487,6 +389,7 @@ class _Batch:
             return refusal(result=result)
         if (resent := self._find_resent(item, text_key, same_id)) is not None:
             return resent
+        self._see(item, where, same)
         if twin is not None and result.confirmed_id is not None:
             view = views.to_view(twin, now=self.now)
             return Outcome(outcome="confirmed", memory=view, reason=result.reason)
@@ -524,7 +427,7 @@ class _Batch:
         if not self.rows:
             return None
         writes.insert(caller=self.caller, rows=tuple(self.rows))
-        schedule_recount()
+        replacement.schedule_recount()
         return embedding.enqueue(
             layers={row.id: row.governance for row in self.rows},
             name="memory.embed_bulk",
@@ -547,11 +450,15 @@ class _Batch:
         row = self.stored[id_key]
         before: Key = (*text_key[:3], row.content_hash)
         try:
-            outcome = replace_content(
-                caller=self.caller, row=row, checked=item, twin_id=same_id, now=self.now
+            outcome = replacement.replace_content(
+                caller=self.caller,
+                row=row,
+                prepared=Prepared(checked=item, embedded=None),
+                twin_id=same_id,
+                now=self.now,
             )
         except (InvalidInput, Forbidden) as error:
-            return _refused(error)
+            return refused_input(error=error)
         if outcome.outcome == "updated":
             self.stored.pop(before, None)
             self.stored[text_key] = row
@@ -560,9 +467,7 @@ class _Batch:
 
     def _add(self, item: Checked, where: Placement) -> Outcome | Memory:
         """Compose a new row, unless an earlier item of this call says the same."""
-        new = item.new
-        is_compared = item.classification.type is not MemoryType.EPISODE and not new.external_id
-        words = restatements.telling_words(text=new.content) if is_compared else ()
+        words = self._words_of(item)
         earlier = self.seen.get((where, words)) if words else None
         if earlier is not None:
             return Outcome(
@@ -579,10 +484,21 @@ class _Batch:
             now=self.now,
         )
         self.rows.append(row)
-        if words:
-            self.seen[where, words] = row
+        self._see(item, where, row)
         self.new.update(dict.fromkeys(_keys_of(row), row))
         return row
+
+    def _see(self, item: Checked, where: Placement, row: Memory | None) -> None:
+        """Note what says the same as an item, for later ones in other spelling."""
+        if row is not None and (words := self._words_of(item)):
+            self.seen.setdefault((where, words), row)
+
+    def _words_of(self, item: Checked) -> tuple[str, ...]:
+        """Return the words by which an item is compared; none where it is not."""
+        is_compared = item.classification.type is not MemoryType.EPISODE
+        if not is_compared or item.new.external_id:
+            return ()
+        return restatements.telling_words(text=item.new.content)
 
 
 def _keys_of(row: Memory) -> list[Key]:

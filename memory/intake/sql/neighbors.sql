@@ -30,7 +30,8 @@ ORDER BY near.cosine DESC, t.id LIMIT 1
 -- primary keys.
 SELECT m.id, m.content, m.type, m.authority, m.governance, m.tags, m.pinned, m.audience, m.valid_from,
        m.related_files, b.topic_id, named.keys, m.version,
-       m.needs_review OR m.taint_reason <> '' OR m.stale_at IS NOT NULL
+       m.needs_review OR m.taint_reason <> '' OR m.stale_at IS NOT NULL,
+       m.user_verified OR m.verification = 'verified'
 FROM memory_memory AS m
 LEFT JOIN memory_topicmember AS b ON b.memory_id = m.id
 CROSS JOIN LATERAL (SELECT array_agg(DISTINCT n.key ORDER BY n.key) AS keys

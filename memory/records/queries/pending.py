@@ -20,7 +20,7 @@ from uuid import UUID
 from django.db.models import Model, Q, QuerySet
 
 from accounts.caller import Caller, is_person, principal
-from memory.records.models import Memory, ReviewVerdict
+from memory.records.models import Conflict, Memory, ReviewVerdict
 from memory.taxonomy import Scope, Source, Status, Verdict, Verification
 from teams import queries as places
 
@@ -38,6 +38,7 @@ WAITING: Final = (  # in the words of the index memory_attention, or it is not u
     | Q(stale_at__isnull=False)
     | Q(needs_review=True)
 )
+PROPOSALS: Final = ("proposed", "outranked", "protected")  # causes of `intake.integrate`
 NOBODY: Final = UUID(int=0)
 T = TypeVar("T", bound=Model)
 
@@ -118,9 +119,14 @@ def answerable(*, caller: Caller) -> UUID:
 
 
 def is_awake(*, caller: Caller, now: datetime) -> Q:
-    """Return the condition that a memory is not snoozed by the caller. In a unit."""
+    """Return the condition that a memory waits for the caller by itself. In a unit.
+
+    They have not snoozed it, and it is no proposal: that waits as the conflict that it opened.
+    """
     snoozed = _snoozes(caller, now).filter(conflict__isnull=True)
-    return ~Q(id__in=snoozed.values("memory_id"))
+    proposed = Conflict.objects.filter(verdict="", cause__in=PROPOSALS, newer__needs_review=True)
+    against = proposed.filter(older__status=Status.ACTIVE.value).order_by()
+    return ~Q(id__in=snoozed.values("memory_id")) & ~Q(id__in=against.values("newer_id"))
 
 
 def is_conflict_awake(*, caller: Caller, now: datetime) -> Q:

@@ -259,8 +259,9 @@ def relations_of(*, memory_ids: tuple[UUID, ...], sight: Sight) -> tuple[Relatio
     """Return at most 40 relations of each memory, the surest first. In a unit."""
     if not memory_ids:
         return ()
+    asked = {"ids": list(memory_ids), "kinds": [kind.value for kind in DISAGREEING]}
     rows = sql_queries.filled(
-        "relations", file=FILE, parts=VISIBLE, ids=list(memory_ids), **parameters(sight=sight)
+        "relations", file=FILE, parts=VISIBLE, **asked, **parameters(sight=sight)
     )
     names = ("memory_id", "kind", "outgoing", "confidence", "other_id", "type", "citation")
     named = (dict(zip(names, row, strict=True)) for row in rows)

@@ -10,7 +10,8 @@ ORDER BY 1
 
 -- name: relations
 -- What each of some memories is linked with, of what may be seen and is active: at most 40 a memory,
--- the surest first. Reads the two foreign key indexes of links and one row a relation.
+-- the surest first. Reads the two foreign key indexes of links and one row a relation. What waits for
+-- review contradicts nothing yet: else an agent could silence what a person said.
 SELECT hit.id, l.kind, l.outgoing, l.confidence, l.other_id, l.type, l.citation
 FROM unnest(%(ids)s::uuid[]) AS hit(id)
 CROSS JOIN LATERAL (
@@ -22,12 +23,14 @@ CROSS JOIN LATERAL (
           FROM memory_memorylink WHERE target_id = hit.id) AS e
     JOIN memory_memory AS m ON m.id = e.other
     WHERE m.status = 'active' AND {visible}
+      AND (e.kind <> ALL (%(kinds)s::text[]) OR NOT (m.needs_review OR m.taint_reason <> ''))
     ORDER BY e.confidence DESC, e.id LIMIT 40) AS l
 ORDER BY hit.id, l.confidence DESC, l.id
 
 -- name: disagreeing
--- What contradicts some memories, of what may be seen and is active: at most 10 a memory. Reads the two
--- foreign key indexes of links; nearly always nothing. With the open conflict of the two, by its key.
+-- What contradicts some memories, of what may be seen, is active and waits for no review: at most 10 a
+-- memory. Reads the two foreign key indexes of links; nearly always nothing. With the open conflict of
+-- the two, by its key.
 SELECT hit.id, l.other_id, l.type, l.citation, l.content,
        (SELECT c.id FROM memory_conflict AS c
         WHERE c.verdict = '' AND (c.older_id, c.newer_id) IN ((hit.id, l.other_id), (l.other_id, hit.id))
@@ -41,7 +44,7 @@ CROSS JOIN LATERAL (
           SELECT source_id FROM memory_memorylink
           WHERE target_id = hit.id AND kind = ANY (%(kinds)s::text[])) AS e
     JOIN memory_memory AS m ON m.id = e.other
-    WHERE {visible} AND m.status = 'active'
+    WHERE {visible} AND m.status = 'active' AND NOT (m.needs_review OR m.taint_reason <> '')
     ORDER BY m.id LIMIT 10) AS l
 ORDER BY hit.id, l.other_id
 

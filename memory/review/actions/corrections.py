@@ -11,12 +11,13 @@ from accounts.errors import InvalidInput, wrong_field
 from accounts.messages import message
 from memory.customization import custom_type_rules
 from memory.errors import RefusedByGate
-from memory.intake.actions import apply_decision, candidate, remember, revise
+from memory.intake.actions import apply_decision, candidate, remember, replacement, revise
 from memory.intake.integrate import SUPERSEDED_CONFIDENCE
 from memory.intake.validation import NewMemory
 from memory.records import actions, protection, writes
 from memory.records.models import Memory, MemoryLink
 from memory.records.queries import memories, pending
+from memory.sessions.actions import binding
 from memory.taxonomy import LinkKind, Scope, Source, Status, Verdict
 from teams.permissions import Act, require
 
@@ -45,6 +46,8 @@ class Corrected:
 def edit(*, caller: Caller, memory_id: UUID, correction: Correction, now: datetime) -> Corrected:
     """Put a corrected memory in the place of a wrong one, perhaps for others to see.
 
+    An agent's correction of what only people change is stored beside it and waits for a person.
+
     Raises NotFound, NotActive, InvalidInput, RefusedByGate, ProtectedMemory, Forbidden for a scope
     that the caller may not give it, and Conflict when somebody stores the same at the same moment.
     """
@@ -53,6 +56,9 @@ def edit(*, caller: Caller, memory_id: UUID, correction: Correction, now: dateti
         done = apply_edit(
             caller=caller, memory_id=memory_id, correction=correction, prepared=prepared, now=now
         )
+        if done.outcome.outcome == "proposed" or done.memory_id == memory_id:
+            remember.recorded(caller=caller, outcome=done.outcome)
+            return done
         by = {"by": str(done.memory_id), "kind": correction.kind}
         writes.record(caller=caller, act="memory.corrected", memory_id=memory_id, details=by)
         return done
@@ -86,7 +92,7 @@ def prepare_edit(*, caller: Caller, memory_id: UUID, correction: Correction) -> 
                 )
             revise.check_move(caller=caller, row=old, scope=Scope(scope))
             new = replace(new, scope=scope, team=None)
-    prepared = remember.prepare(caller=caller, new=new)
+    prepared = remember.prepare(caller=caller, new=binding.bind(caller=caller, new=new))
     if new.scope == old.scope and prepared.checked.content_hash == old.content_hash:
         raise _unchanged()
     return prepared
@@ -103,6 +109,13 @@ def apply_edit(
     """Put a prepared correction in the place of a memory. In a unit; raises as `edit`."""
     old = memories.lock_memory(caller=caller, memory_id=memory_id)
     _check_may_correct(caller, old)
+    if replacement.must_wait(caller=caller, prepared=prepared, old=old):
+        outcome = replacement.propose(caller=caller, prepared=prepared, old=old, now=now)
+        if outcome.memory is None:
+            raise RefusedByGate(gate=outcome.gate, detail=outcome.reason, hint=outcome.hint)
+        if outcome.outcome == "confirmed":
+            raise _unchanged()
+        return Corrected(outcome=outcome, memory_id=outcome.memory.id, review_id=None)
     traces = actions.Traces()
     traces.keep(old)
     waited = pending.group_of(row=old) is not None
@@ -142,8 +155,9 @@ def apply_edit(
 def make_successor(*, caller: Caller, old: Memory, content: str) -> NewMemory:
     """Return the candidate that says something else in the place of a memory.
 
-    It still waits for review where an agent corrects what waits.
+    It still waits for review where an agent corrects what waits. No agent pins it.
     """
+    is_proposed = protection.must_propose(caller=caller, row=old)
     source = Source.USER_TAUGHT if is_person(caller=caller) else Source.AGENT_EXPLICIT
     return candidate.of_row(
         row=old,
@@ -154,6 +168,7 @@ def make_successor(*, caller: Caller, old: Memory, content: str) -> NewMemory:
         reach=old.reach,
         phase=old.phase,
         methodology=old.methodology,
+        pinned=old.pinned and not is_proposed,
         needs_review=old.needs_review and not is_person(caller=caller),
     )
 
@@ -169,6 +184,5 @@ def _unchanged() -> InvalidInput:
 
 def _check_may_correct(caller: Caller, row: Memory) -> None:
     protection.check_active(row=row)
-    protection.check_agent_may_change(caller=caller, row=row)
     if row.taint_reason and not is_person(caller=caller):
         actions.check_may_approve(caller=caller, row=row)

@@ -20,16 +20,21 @@ from accounts.messages import message
 from memory.errors import NotActive, RefusedByGate, SelfApproval
 from memory.intake.actions import apply_decision, remember
 from memory.intake.integrate import Decision
-from memory.records import actions, protection, versions, writes
+from memory.records import actions, formulas, protection, versions, writes
 from memory.records.models import Conflict, Memory
 from memory.records.queries.memories import find_memory, lock_memory
 from memory.review.actions import corrections, verdicts
 from memory.review.queries import conflicts
 from memory.review.queries.conflicts import LEAVING, Bar, ConflictVerdict
-from memory.taxonomy import LinkKind, Status, Verdict
+from memory.taxonomy import LinkKind, MemoryType, Status, Verdict, Verification, governance_of
 from teams.permissions import Act, require
 
 SETTLED: Final = ("verdict", "reason", "settled_by", "settled_at", "before")
+ACCEPTED: Final = "accepted"  # key in `before`: the winner, as it waited
+TAKEN_OVER: Final = (
+    "needs_review", "taint_reason", "user_verified", "verification", "verified_at", "confidence",
+    "external_id", "pinned", "governance",
+)  # fmt: skip
 Sides = tuple[Memory, Memory]  # the older one first
 
 
@@ -130,6 +135,7 @@ def reopen(
             if written.status == Status.ACTIVE and written.version == 1:
                 # before both sides are restored: they may have its external id
                 actions.archive_row(caller=caller, row=written, reason="Taken back.", now=now)
+        _take_back_acceptance(sides, row.before, now)
         for memory_id, before in sorted(row.before.get("memories", {}).items()):
             side = lock_memory(caller=caller, memory_id=UUID(memory_id))
             if side.status != Status.SUPERSEDED or str(side.superseded_by_id) != successor:
@@ -236,10 +242,10 @@ def settle_again(
 
 def _check_in_person(caller: Caller) -> None:
     require(caller=caller, act=Act.WRITE)
-    if not protection.may_decide(caller=caller):
+    if not protection.decides_as_person(caller=caller):
         raise RoleNotSufficient(
             detail="An agent does not settle conflicts.",
-            hint="A person decides, in the dashboard or with a token of the scope admin.",
+            hint="The conflict waits for a person in the review inbox of the dashboard.",
         )
 
 
@@ -278,7 +284,8 @@ def _carry_out(
     losers = tuple(sides[number] for number in LEAVING[settlement.verdict])
     if not losers:
         ids = (sides[1].id, sides[0].id)
-        return {"links": apply_decision.take_edges(ids, ids, kind=LinkKind.CONTRADICTS)}
+        links = apply_decision.take_edges(ids, ids, kind=LinkKind.CONTRADICTS)
+        return {"links": links, ACCEPTED: _accept(sides[1], None, now)}
     before = {str(side.id): apply_decision.lowered(row=side) for side in losers}
     reason = settlement.reason
     if prepared is not None:
@@ -288,7 +295,29 @@ def _carry_out(
     for side in losers:
         apply_decision.retire(caller=caller, old=side, successor=winner, reason=reason, now=now)
         _link(winner, side, reason)
-    return {"memories": before, "successor": str(winner.id)}
+    accepted = _accept(winner, losers[0], now)
+    return {"memories": before, "successor": str(winner.id), ACCEPTED: accepted}
+
+
+def _accept(winner: Memory, loser: Memory | None, now: datetime) -> dict[str, Any]:
+    """End the wait of a memory that a person decided for; return how it was, by field.
+
+    It takes over the pin and the external id of the one whose place it takes.
+    """
+    if not winner.needs_review:
+        return {}
+    was = {name: versions.plain(value=getattr(winner, name)) for name in TAKEN_OVER}
+    winner.needs_review, winner.taint_reason = False, ""
+    winner.user_verified, winner.verification = True, Verification.VERIFIED.value
+    winner.verified_at, winner.confidence = now, formulas.confirmed(confidence=winner.confidence)
+    if loser is not None:
+        winner.external_id = winner.external_id or loser.external_id
+        winner.pinned = winner.pinned or loser.pinned
+        winner.governance = governance_of(
+            type=MemoryType(winner.type), tags=tuple(winner.tags), pinned=winner.pinned
+        )
+    writes.save_unique(row=winner, fields=TAKEN_OVER, now=now)
+    return was
 
 
 def _replace_both(
@@ -315,6 +344,17 @@ def _replace_both(
         side.save(update_fields=["superseded_by", "valid_until"])
         _link(winner, side, reason)
     return winner, outcome.outcome == "added"
+
+
+def _take_back_acceptance(sides: Sides, before: Mapping[str, Any], now: datetime) -> None:
+    """Let a memory wait again that a settlement accepted, as it was before."""
+    was = before.get(ACCEPTED)
+    if not was:
+        return
+    winner = next((side for side in sides if str(side.id) == before.get("successor")), sides[1])
+    for name, value in was.items():
+        setattr(winner, name, actions.read_field(name=name, value=value))
+    writes.save_unique(row=winner, fields=TAKEN_OVER, now=now)
 
 
 def _link(winner: Memory, side: Memory, reason: str) -> None:

@@ -69,19 +69,47 @@ def test_a_bulk_answers_in_order_with_refusals_beside_successes(api: Api) -> Non
     assert (outcomes[1]["memory"], outcomes[1]["gate"]) == (None, "length")
 
 
-def test_a_bulk_can_be_sent_as_lines_and_a_fault_in_one_stores_nothing(api: Api) -> None:
-    lines = "\n".join(json.dumps({"content": text}) for text in OTHERS).encode()
-    wrong = b'{"content": "A statement that is long enough."}\n{"content": NaN}'
+def test_a_bulk_can_be_sent_as_lines_and_a_line_that_is_none_is_refused_alone(api: Api) -> None:
+    lines = [json.dumps({"content": text}) for text in OTHERS]
+    lines.insert(1, '{"content": NaN}')
     kind = {"Content_Type": "application/x-ndjson"}
 
-    refused = api.call("POST", "memories/bulk?project=shop", wrong, **kind)
-    before = api.get("memories").json()["items"]
-    answer = api.call("POST", "memories/bulk?project=shop", lines, **kind)
+    answer = api.call("POST", "memories/bulk?project=shop", "\n".join(lines).encode(), **kind)
 
-    assert (refused.status_code, before) == (400, [])
-    assert refused.json()["errors"][0]["pointer"] == "/1/content"
-    assert [one["outcome"] for one in answer.json()["outcomes"]] == ["added"] * 3
+    outcomes = answer.json()["outcomes"]
+    assert [one["outcome"] for one in outcomes] == ["added", "refused", "added", "added"]
+    assert outcomes[1]["reason"].startswith("/memories/1: ")
     assert len(api.get("memories?project=shop").json()["items"]) == 3
+
+
+def test_a_malformed_memory_of_a_bulk_is_refused_alone_and_resending_adds_nothing(api: Api) -> None:
+    wrong: list[object] = [{"content": 7}, {"content": OTHERS[0], "colour": "red"}, "text", None]
+    memories = [*({"content": text} for text in OTHERS), *wrong]
+
+    first = api.post("memories/bulk", {"project": "shop", "memories": memories}).json()["outcomes"]
+    again = api.post("memories/bulk", {"project": "shop", "memories": memories}).json()["outcomes"]
+
+    assert [one["outcome"] for one in first] == ["added"] * 3 + ["refused"] * 4
+    assert [one["gate"] for one in first[3:]] == ["input"] * 4
+    assert "/memories/4: /colour: No such field" in first[4]["reason"]
+    assert "added" not in [one["outcome"] for one in again]
+    assert len(api.get("memories?project=shop").json()["items"]) == 3
+
+
+def test_a_memory_is_confirmed_once_a_session_and_the_answer_says_so(api: Api) -> None:
+    path = f"memories/{api.remember()['id']}/confirm"
+
+    first, second = api.post(path), api.post(path)
+
+    assert (first.json()["confirmations"], "X-Cairn-Unchanged" in first.headers) == (1, False)
+    assert second.json()["confirmations"] == 1
+    assert second.headers["X-Cairn-Unchanged"] == "confirmed in this session"
+
+
+def test_what_is_archived_without_a_reason_says_that_none_was_given(api: Api) -> None:
+    gone = api.call("DELETE", f"memories/{api.remember()['id']}")
+
+    assert gone.json()["archived_reason"] == "archived; no reason was given"
 
 
 def test_a_list_can_be_narrowed(api: Api) -> None:

@@ -6,7 +6,7 @@ from django.utils import translation
 from accounts.caller import Role, TokenScope
 from accounts.messages import message
 from frontend.presenters.refusals import NAMES, correction, noted, translate
-from memory.intake.actions.remember import SENT_AGAIN
+from memory.intake.actions.replacement import SENT_AGAIN
 
 NB = "\u00a0"
 

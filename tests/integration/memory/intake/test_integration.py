@@ -230,9 +230,11 @@ def test_what_is_near_and_differs_is_stored_beside_it_and_linked(world: World) -
 
 @pytest.mark.parametrize("by_agent", [True, False])
 def test_an_agents_edit_of_a_persons_memory_replaces_none(world: World, by_agent: bool) -> None:
-    target, edited = world.stored(OLD), world.stored(PARSER, at=world.now + HOUR)
+    target, agent = world.stored(OLD), as_agent(world.member)
+    theirs = {"by": agent, "source": "agent_explicit"} if by_agent else {}
+    edited = world.stored(PARSER, at=world.now + HOUR, **theirs)
 
-    world.say(edited, NEW, as_agent(world.member) if by_agent else world.owner, 2 * HOUR)
+    world.say(edited, NEW, agent if by_agent else world.owner, 2 * HOUR)
     upkeep.embed(taken(Job.objects.get(key=edited.id.hex, state=Job.State.QUEUED).id))
 
     assert row_of(target).status == ("active" if by_agent else "superseded")

@@ -88,7 +88,7 @@ def test_what_is_known_is_confirmed_with_its_session_once(world: World) -> None:
 
     with tenancy.unit():
         row = Memory.objects.get(pk=known.id)
-    assert (row.confirmations, row.provenance_sessions) == (4, sessions)
+    assert (row.confirmations, row.provenance_sessions) == (2, sessions)
 
 
 def test_a_text_is_unique_in_its_place_while_it_is_active_and_no_episode(world: World) -> None:
@@ -187,7 +187,7 @@ def test_each_item_has_its_own_outcome_in_order(world: World) -> None:
     )  # fmt: skip
 
     assert ends(people) == ["added", "refused", "confirmed", "confirmed", *["refused"] * 3]
-    assert ends(agents) == ["added", *["refused"] * 3]
+    assert ends(agents) == ["added", "proposed", *["refused"] * 2]
 
 
 def test_one_job_and_one_audit_entry_for_all(world: World) -> None:
@@ -307,3 +307,13 @@ def test_projects_set_near_duplicates_and_how_long_a_memory_is(world: World) -> 
     assert apart.outcome == "added"
     assert world.sent(FAR).gate == "length"
     assert memories.sent(world.owner, world.now, FAR).outcome == "added"
+
+
+def test_resending_a_call_adds_nothing_where_it_says_one_thing_twice(world: World) -> None:
+    items = (new(REDIS), new(REDIS.rstrip(".") + "!"), new(CARTS))
+    first = sent_all(world, *items)
+
+    again = sent_all(world, *items)
+
+    assert ends(first) == ["added", "confirmed", "added"]
+    assert "added" not in ends(again)

@@ -17,7 +17,7 @@ from accounts.errors import (
     RoleNotSufficient,
 )
 from accounts.models import Job
-from memory.errors import GovernanceDenied, NotActive, RefusedByGate
+from memory.errors import GovernanceDenied, NotActive, ProtectedMemory, RefusedByGate
 from memory.intake.actions.revise import revise
 from memory.records.actions import archive
 from memory.records.models import MemoryVersion
@@ -99,10 +99,13 @@ def test_a_wrong_change_is_refused_and_leaves_no_version(world: World, memory: M
 
 def test_each_change_is_for_those_who_may(world: World, memory: MemoryView) -> None:
     theirs, agent = world.theirs(REDIS, scope="personal", project=None), as_agent(world.member)
+    noted = world.stored(PARSER, agent, source="agent_explicit")
 
-    assert changed(world, memory, agent, tags=["a"]).tags == ("a",)
+    assert changed(world, noted, agent, tags=["a"]).tags == ("a",)
     with pytest.raises(GovernanceDenied):
-        changed(world, memory, agent, tags=["identity"])
+        changed(world, noted, agent, tags=["identity"])
+    with pytest.raises(ProtectedMemory):
+        changed(world, memory, agent, tags=["a"])
     with pytest.raises(RoleNotSufficient):
         changed(world, memory, as_role(world.owner, Role.VIEWER), content=CARTS)
     with pytest.raises(Forbidden):
@@ -136,8 +139,10 @@ def test_a_memory_moves_between_teams_by_people_who_may(world: World, both: str)
         changed(world, memory, world.member, scope="team", team=both)
     steward = as_role(world.member, Role.STEWARD)
     first = changed(world, memory, steward, scope="team", team=both)
+    noted = world.stored(CARTS, as_agent(world.owner), source="agent_explicit")
+    changed(world, noted, scope="team", team="night")
     with pytest.raises(Forbidden, match="Only a person"):
-        changed(world, memory, as_agent(world.owner), scope="project")
+        changed(world, noted, as_agent(world.owner), scope="project")
     second = changed(world, memory, team="night")
 
     assert (first.scope, second.scope) == ("team", "team")

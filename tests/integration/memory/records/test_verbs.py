@@ -19,7 +19,7 @@ from memory.records import actions
 from memory.records.models import Memory, ReviewVerdict
 from memory.records.queries.views import MemoryView
 from memory.review.actions.verdicts import reject
-from tests.support.memories import CARTS, PARSER, REDIS, as_agent, as_role
+from tests.support.memories import CARTS, REDIS, as_agent, as_role
 from tests.support.reviewed import World, row_of
 
 USUAL: dict[str, dict[str, Any]] = {
@@ -76,7 +76,8 @@ def test_agents_end_no_wait_nor_verify(world: World, agent: Caller, memory: Memo
 
     assert (after.confirmations, after.verification) == (1, "unverified")
     assert (after.user_verified, after.needs_review) == (False, True)
-    assert do(world, "archive", memory.id, agent).status == "archived"
+    with pytest.raises(ProtectedMemory):  # a person said it
+        do(world, "archive", memory.id, agent)
 
 
 def test_a_pin_lifts_and_lets_go(world: World, memory: MemoryView) -> None:
@@ -192,7 +193,6 @@ def _reject(world: World, by: Caller, memory: MemoryView) -> object:
 FORGET: dict[str, Forgets] = {
     "archive": _archive,
     "change": lambda world, by, memory: world.say(memory, by=by, tags=["old"]),
-    "overwrite": lambda world, by, _: world.stored(PARSER, by, **TAUGHT),
     "unpin": lambda world, by, one: do(world, "pin", one.id, by, pinned=False),
     "reject": _reject,
 }
@@ -221,15 +221,3 @@ def test_agents_forget_own_ones_that_nobody_vouched_for(world: World, verb: str)
 
     with pytest.raises(ProtectedMemory):
         _archive(world, agent, vouched)
-
-
-def test_an_agent_corrects_for_its_person_and_lets_nothing_go(world: World) -> None:
-    decision, agent = world.stored(CARTS, type="decision"), as_agent(world.owner)
-    text = "Carts are merged at sign-in, and emptied at sign-out."
-
-    with pytest.raises(ProtectedMemory):
-        world.put_right(decision.id, text, as_agent(world.member))
-    made = world.put_right(decision.id, text, agent)
-
-    with pytest.raises(ProtectedMemory):
-        do(world, "archive", made, agent)

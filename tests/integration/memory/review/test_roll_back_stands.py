@@ -53,7 +53,7 @@ def test_what_others_stand_for_stands_again_where_it_was_replaced(world: World, 
         world.stand_for(memory)
     else:
         world.say(memory, says, world.steward)
-    bad = world.put_right(memory.id, CARTS, as_agent(world.member))
+    bad = world.put_right(memory.id, CARTS, world.member)
 
     seen = world.look()
     done = world.roll()
@@ -138,7 +138,7 @@ def test_what_changed_goes_back_to_what_others_found_right(world: World, wrote: 
     memory = world.stored(REDIS) if wrote == "others" else world.theirs(REDIS)
     world.say(memory, CARTS, after=EARLY)
     world.stand_for(memory)
-    world.say(memory, PARSER, as_agent(world.member), after=LATE)
+    world.say(memory, PARSER, world.member, after=LATE)
 
     seen = world.look(after=2 * LATE)
     done = world.roll(after=2 * LATE)
