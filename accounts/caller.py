@@ -33,12 +33,13 @@ class TokenScope(StrEnum):
     READ = "read"
     WRITE = "write"
     INDEX = "index"
+    REVIEW = "review"  # decides as its person; for the command line, never for an agent's program
     ADMIN = "admin"
 
 
 DASHBOARD: Final = "dashboard"  # the interface of whoever is signed in
 ALL_SCOPES: frozenset[TokenScope] = frozenset(TokenScope)
-CONTRIBUTES: Final = frozenset({TokenScope.READ, TokenScope.WRITE, TokenScope.INDEX})
+CONTRIBUTES: Final = ALL_SCOPES - {TokenScope.ADMIN}
 SCOPES: Final[Mapping[Role, frozenset[TokenScope]]] = {
     Role.OWNER: ALL_SCOPES,
     Role.ADMIN: ALL_SCOPES,
@@ -98,6 +99,12 @@ def principal(*, caller: Caller) -> UUID | None:
 def is_person(*, caller: Caller) -> bool:
     """Say whether a person acts in person: signed in, neither through a token nor as an agent."""
     return caller.user_id is not None and caller.token_id is None and not caller.agent
+
+
+def decides_in_person(*, caller: Caller) -> bool:
+    """Say whether a person decides: signed in, or by a token that they took for that."""
+    is_lent = caller.user_id is not None and TokenScope.REVIEW in caller.scopes
+    return is_lent or is_person(caller=caller)
 
 
 def scopes_of(*, role: Role) -> frozenset[TokenScope]:

@@ -75,6 +75,16 @@ class Home:
         return self.root / "credentials.json"
 
     @property
+    def first_credentials(self) -> Path:
+        """The same before the web server has answered for the first time."""
+        return self.run / "credentials.json"
+
+    @property
+    def tokens(self) -> Path:
+        """The tokens of agents' programs, a file each that is called like it."""
+        return self.root / "tokens"
+
+    @property
     def environment(self) -> Path:
         """What the running programs were given, for commands of the person who started them."""
         return self.run / "environment.json"
@@ -161,6 +171,16 @@ def write_private(*, path: Path, text: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)
+
+
+def tighten(*, home: Home) -> tuple[Path, ...]:
+    """Let only their owner read the files that hold secrets; return those that others could."""
+    kept = (home.credentials, home.root / "secrets.json", home.environment)
+    others = home.tokens.iterdir() if home.tokens.is_dir() else ()
+    wide = [path for path in (*kept, *others) if path.is_file() and path.stat().st_mode & 0o077]
+    for path in wide:
+        path.chmod(0o600)
+    return tuple(sorted(wide))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

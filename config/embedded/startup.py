@@ -21,6 +21,7 @@ from config.embedded import servers
 from config.embedded.home import Home, StartError, write_private
 from config.embedded.processes import NOTHING, Console, Group, Process, Program, StopRequested
 from config.embedded.servers import Durability
+from memory.client.install import HARNESSES
 
 SETTINGS_MODULE = "config.settings.production"
 OWNERS_ALONE = "DATABASE_OWNER_URL"  # for what makes tables, never for what serves
@@ -140,11 +141,13 @@ def _start(group: Group, setup: Setup, home: Home, environment: Mapping[str, str
     completed = {**environment, **given}
     serving = without_owner(environment=completed)
     done = read_done(home=home)
-    has_credentials = home.credentials.exists()
+    for path in homes.tighten(home=home):
+        group.console.say(f"{path} could be read by others; its mode is 600 now")
+    is_known = home.credentials.exists()
     for title, step in due_steps(
         setup=setup,
-        credentials=home.credentials,
-        has_credentials=has_credentials,
+        credentials=home.credentials if is_known else home.first_credentials,
+        tokens=home.tokens,
         done=done,
         environment=completed,
     ):
@@ -163,7 +166,7 @@ def _start(group: Group, setup: Setup, home: Home, environment: Mapping[str, str
     group.keep_running(worker(setup=setup, environment=serving))
     group.keep_running(beat(run_folder=home.run, environment=serving))
     fields = publish_credentials(home=home, url=setup.base_url)
-    _welcome(group.console, home, fields, is_known=has_credentials and WELCOME in done)
+    _welcome(group.console, home, fields, is_known=is_known and WELCOME in done)
     mark_done(home=home, name=WELCOME)
     if setup.with_demo and DEMO_SESSION not in done:  # played once at the running web server
         python, manage = MANAGE
@@ -202,7 +205,7 @@ def due_steps(
     *,
     setup: Setup,
     credentials: Path,
-    has_credentials: bool,
+    tokens: Path,
     done: frozenset[str],
     environment: Mapping[str, str],
 ) -> tuple[tuple[str, Program], ...]:
@@ -211,17 +214,19 @@ def due_steps(
     `done` are the names of those done for good.
     """
     python, models = sys.executable, ("--into", str(setup.models))
-    bootstrap = (*MANAGE, "bootstrap", "--skip-checks", "--credentials", str(credentials))
+    named = ("--skip-checks", "--credentials", str(credentials))
+    bootstrap = (*MANAGE, "bootstrap", *named, "--tokens", str(tokens))
+    has_tokens = all((tokens / name).exists() for name in HARNESSES)
     steps = [
         ("weights", "model weights", (python, "-m", "memory.providers.weights", *models)),
         ("rules", "rules about secrets", (python, "-m", "memory.secrets.scanner", *models)),
         ("words", "translations", (python, "-m", "config.translations", "compile")),
         ("migrate", "tables", (*MANAGE, "migrate", "-v", "0", "--skip-checks")),
     ]
-    if not has_credentials:
+    if not (credentials.exists() and has_tokens):
         steps.append((BOOTSTRAP, "owner account", bootstrap))
     if setup.with_demo and DEMO not in done:
-        steps.append((DEMO, "demo data", (*MANAGE, "demo", "--skip-checks")))
+        steps.append((DEMO, "demo data", (*MANAGE, "demo", *named)))
     return tuple(
         (
             title,
@@ -252,10 +257,13 @@ def mark_done(*, home: Home, name: str) -> None:
 def publish_credentials(*, home: Home, url: str) -> dict[str, str]:
     """Write the present address into the credentials file and return its fields.
 
+    The file means that the web server answers, so at the first start it comes only then.
+
     Raises StartError when the owner's step left no usable file.
     """
     try:
-        stored = json.loads(home.credentials.read_text())
+        is_known = home.credentials.exists()
+        stored = json.loads((home.credentials if is_known else home.first_credentials).read_text())
         fields = {name: str(stored[name]) for name in FIELDS if name != "url"}
     except (FileNotFoundError, ValueError, KeyError, TypeError) as error:
         raise StartError(
@@ -264,6 +272,7 @@ def publish_credentials(*, home: Home, url: str) -> dict[str, str]:
         ) from error
     complete = {"url": url, **fields}
     write_private(path=home.credentials, text=json.dumps(complete, indent=2) + "\n")
+    home.first_credentials.unlink(missing_ok=True)
     return complete
 
 
@@ -276,7 +285,8 @@ def _welcome(console: Console, home: Home, fields: Mapping[str, str], *, is_know
     console.heading(f"\n  Cairn is ready: {fields['url']}\n")
     for label, name in (("e-mail", "email"), ("password", "password"), ("token", "token")):
         console.heading(f"    {label:<9} {fields[name]}")
-    console.heading(f"\n  Shown once; also kept in {home.credentials}. Ctrl-C stops everything.\n")
+    console.heading(f"\n  Shown once; also kept in {home.credentials}. Agents use the tokens in")
+    console.heading(f"  {home.tokens}, which read and write. Ctrl-C stops everything.\n")
 
 
 def web(*, setup: Setup, environment: Mapping[str, str]) -> Program:

@@ -110,7 +110,7 @@ def settle_conflict(call: Call, body: Settlement) -> Answer:
 
     For stewards; others withdraw what they wrote. Who wrote one of the two does not decide for it;
     one with your personal memory is yours alone, and may end in both. What leaves is superseded,
-    with the reason. No token settles: a conflict waits for a person in the review inbox.
+    with the reason. A token needs the scope review, which decides as its person.
     """
     settlement = settlements.Settlement(**dict(body), if_version=call.if_version)
     return _with_version(

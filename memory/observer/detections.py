@@ -61,6 +61,9 @@ SIGNALS: Final[Mapping[SignalKind, tuple[float, float, float, int]]] = {
     for name, (diagnostic, across, wrong, sessions) in _VALUES.items()
 }
 
+# sessions that saw outside content show these too: they are counted, and what comes of it waits
+FOR_REVIEW: Final = frozenset({SignalKind.EXTERNAL_REFERENCE, SignalKind.STEP_OVERRUN})
+
 
 def sessions_needed(*, kind: SignalKind, agents: int) -> int:
     """Return how many sessions must show a signal: one when at least two agents saw it."""

@@ -297,6 +297,7 @@ def _from_signals(
             sessions=sessions,
             evidence=sighting.evidence,
             attributes=_attributes(sighting, type, sessions),
+            is_unsure=sighting.kind in detections.FOR_REVIEW,
             is_for_author=sessions < of_others,
         )
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from accounts.caller import Caller, TokenScope, is_person
+from accounts.caller import Caller, TokenScope, decides_in_person, is_person
 from accounts.errors import FieldError, InvalidInput, PreconditionFailed
 from accounts.messages import message
 from memory.errors import NotActive, ProtectedMemory
@@ -71,11 +71,6 @@ def may_decide(*, caller: Caller) -> bool:
     return is_person(caller=caller) or TokenScope.ADMIN in caller.scopes
 
 
-def decides_as_person(*, caller: Caller) -> bool:
-    """Say whether what a caller decides is a person's decision, and no agent's."""
-    return is_person(caller=caller)
-
-
 def is_author(*, caller: Caller, row: Memory) -> bool:
     """Say whether the caller, or the person it acts for, wrote a memory."""
     return caller.user_id is not None and row.author_user == caller.user_id
@@ -89,7 +84,7 @@ def must_propose(*, caller: Caller, row: Memory) -> bool:
     """
     is_import = caller.token_id is None and caller.source_interface == SourceInterface.IMPORT
     is_persons = is_import and is_author(caller=caller, row=row)
-    return not (is_persons or decides_as_person(caller=caller) or _is_free(row))
+    return not (is_persons or decides_in_person(caller=caller) or _is_free(row))
 
 
 def check_agent_may_change(*, caller: Caller, row: Memory) -> None:

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 APPS = ("accounts", "config", "frontend", "graph", "teams")
 BUDGETS = {  # subject: lines
     "accounts": 7_000,
-    "config": 4_850,
+    "config": 4_910,
     "frontend": 6_480,
     "graph": 3_200,
     "memory/api": 3_980,

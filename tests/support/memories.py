@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
-from accounts.caller import Caller, Role
+from accounts.caller import Caller, Role, TokenScope
 from memory.intake.actions.remember import NewMemory, Outcome, remember
 from memory.records.queries.views import MemoryView
 from memory.review.actions.corrections import Correction, edit
@@ -42,7 +42,8 @@ def view(number: int, content: str = "", **given: Any) -> MemoryView:
 def as_agent(caller: Caller, **given: Any) -> Caller:
     """Return the caller that an agent with the person's token is."""
     agent = {"token_id": uuid4(), "agent": "claude-code", "source_interface": "claude-code"}
-    return replace(caller, **{**agent, **given})
+    scopes = caller.scopes - {TokenScope.REVIEW}
+    return replace(caller, **{"scopes": scopes, **agent, **given})
 
 
 def as_role(caller: Caller, role: Role) -> Caller:

@@ -1,13 +1,17 @@
 """Give a new installation its owner, organization, project and token.
 
-Run at the start of the one-command installation. While the credentials file is there it does
-nothing; when the file is lost, a new password and token are made and the lost token ends. The file
-is written last, so a crash before it only means that the next run starts over.
+Run at the start of the one-command installation. While the credentials file is there the owner
+stays as they are; when the file is lost, a new password and token are made and the lost token ends.
+The file is written last, so a crash before it only means that the next run starts over.
+
+Each agent's program gets a token of its own besides, which reads and writes and decides nothing,
+in a file that is called like it; so it is with a file that is lost.
 """
 
 import json
 import secrets
 from argparse import ArgumentParser
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -21,18 +25,23 @@ from accounts import audit
 from accounts.actions.organizations import create_organization, install_owner
 from accounts.actions.tokens import MAXIMUM_DAYS, NewToken, create_token, revoke_token
 from accounts.audit import Origin, Surface
-from accounts.authentication import caller_from_session, entered
-from accounts.caller import TokenScope
+from accounts.authentication import caller_from_session, caller_from_token, entered
+from accounts.caller import Caller, TokenScope
 from accounts.queries import list_tokens, organizations_of
 from config.embedded.home import write_private
+from memory.client.install import HARNESSES
 from teams import queries as places
 from teams.actions import create_project
 
+LOOPBACK: Final = "127.0.0.1"
 EMAIL: Final = "owner@cairn.localhost"
 ORGANIZATION: Final = ("home", "Home")
 PROJECT: Final = ("cairn", "Cairn")
+PROGRAM_SCOPES: Final = frozenset({TokenScope.READ, TokenScope.WRITE})
 TOKEN_NAME: Final = "First token"  # noqa: S105 - a name, shown in lists
-SCOPES: Final = frozenset(TokenScope)  # the file also holds the password of the same owner
+SCOPES: Final = frozenset(TokenScope) - {
+    TokenScope.REVIEW
+}  # the file also holds the password of the same owner
 PASSWORD_BYTES: Final = 15  # 120 bits, 20 characters
 
 
@@ -44,16 +53,34 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the path of the file."""
         parser.add_argument("--credentials", type=Path, required=True, help="file to write")
+        parser.add_argument("--tokens", type=Path, help="folder for the tokens of programs")
 
     def handle(self, *args: Any, credentials: Path, **options: Any) -> None:
-        """Write and print the credentials unless the file is there."""
-        if credentials.exists():
+        """Write and print the credentials unless the file is there; write what tokens miss."""
+        folder, now = options.get("tokens") or credentials.with_name("tokens"), timezone.now()
+        missing = [name for name in HARNESSES if not (folder / name).exists()]
+        is_new = not credentials.exists()
+        if not (is_new or missing):
             return
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with audit.coming_from(origin=Origin(surface=Surface.COMMAND, request_id=uuid4().hex)):
-            text = json.dumps(_install(now=timezone.now()), indent=2)
-        credentials.parent.mkdir(parents=True, exist_ok=True)
-        write_private(path=credentials, text=text + "\n")
-        self.stdout.write(text)
+            fields = _install(now=now) if is_new else json.loads(credentials.read_text())
+            owner = caller_from_token(text=fields["token"], agent="", ip=LOOPBACK, now=now)
+            for name in missing:
+                token = _replace_token(owner, NewToken(name=name, scopes=PROGRAM_SCOPES), now)
+                write_private(path=folder / name, text=f"{token}\n")
+        if is_new:
+            text = json.dumps(fields, indent=2)
+            write_private(path=credentials, text=text + "\n")
+            self.stdout.write(text)
+
+
+def _replace_token(caller: Caller, new: NewToken, now: datetime) -> str:
+    """Make a token, end those of its name that are the caller's, and return its text."""
+    for token in list_tokens(caller=caller):
+        if token.name == new.name and token.user_id == caller.user_id:
+            revoke_token(caller=caller, token_id=token.id, now=now)
+    return create_token(caller=caller, new=replace(new, expires_in_days=MAXIMUM_DAYS), now=now).text
 
 
 def _install(*, now: datetime) -> dict[str, str]:
@@ -71,15 +98,11 @@ def _install(*, now: datetime) -> dict[str, str]:
     with entered(caller):
         if project not in {known.slug for known in places.projects(caller=caller)}:
             create_project(caller=caller, slug=project, name=project_name, now=now)
-    for token in list_tokens(caller=caller):
-        if token.name == TOKEN_NAME and token.user_id == caller.user_id:
-            revoke_token(caller=caller, token_id=token.id, now=now)
-    new = NewToken(name=TOKEN_NAME, scopes=SCOPES, expires_in_days=MAXIMUM_DAYS)
     return {
         "url": settings.BASE_URL,
         "email": EMAIL,
         "password": password,
-        "token": create_token(caller=caller, new=new, now=now).text,
+        "token": _replace_token(caller, NewToken(name=TOKEN_NAME, scopes=SCOPES), now),
         "organization": organization.slug,
         "project": project,
     }

@@ -24,14 +24,14 @@ from uuid import UUID
 from django.db.models import Q
 
 from accounts import bulk_insert, tenancy
-from accounts.caller import Caller, Role, TokenScope, principal
+from accounts.caller import Caller, Role, TokenScope, decides_in_person, principal
 from accounts.errors import Conflict as Changed
 from memory.intake import integrate, queries
 from memory.intake.actions import similar_memories
 from memory.intake.actions.candidate import Placement
 from memory.intake.integrate import Decision, Judged, StoredStatement
 from memory.intake.models import ActionLog
-from memory.records import protection, restatements, versions, writes
+from memory.records import restatements, versions, writes
 from memory.records.actions import count_restatement, read_field
 from memory.records.models import Conflict, Memory, MemoryLink, MemoryVersion
 from memory.records.queries import views
@@ -79,7 +79,7 @@ def is_as_read(*, row: Memory, decision: Decision) -> bool:
 
 def is_proposed(*, caller: Caller, decision: Decision) -> bool:
     """Say whether an agent would replace what only people change, so that it waits for one."""
-    return decision.is_proposal and not protection.decides_as_person(caller=caller)
+    return decision.is_proposal and not decides_in_person(caller=caller)
 
 
 def carry_out(

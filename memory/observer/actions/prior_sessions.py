@@ -22,7 +22,7 @@ from django.db.models import Q
 from accounts import tenancy
 from memory import sql_queries
 from memory.experiments.queries import GRAPH_PART, LARGEST_DAYS
-from memory.observer.detections import Sighting, SignalKind
+from memory.observer.detections import FOR_REVIEW, Sighting, SignalKind
 from memory.records.models import ReviewVerdict
 from memory.sessions import counter_rows, counters
 from memory.sessions.actions import scratchpads
@@ -43,8 +43,8 @@ def _signal_key(one: Sighting) -> str:
 
 
 def of_signals(*, seen: Iterable[Sighting]) -> tuple[Count, ...]:
-    """Return that a session showed these signals; what is tainted counts for none."""
-    keys = {_signal_key(one) for one in seen if not one.reason}
+    """Return that a session showed these signals; of what is tainted only those for review."""
+    keys = {_signal_key(one) for one in seen if not one.reason or one.kind in FOR_REVIEW}
     return tuple(Count(kind=Kind.SIGNAL, key=key, counts={"sessions": 1}) for key in sorted(keys))
 
 

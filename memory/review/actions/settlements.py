@@ -13,7 +13,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from accounts import tenancy
-from accounts.caller import Caller
+from accounts.caller import Caller, decides_in_person
 from accounts.errors import Conflict as Changed
 from accounts.errors import Forbidden, PreconditionFailed, RoleNotSufficient, wrong_field
 from accounts.messages import message
@@ -242,7 +242,7 @@ def settle_again(
 
 def _check_in_person(caller: Caller) -> None:
     require(caller=caller, act=Act.WRITE)
-    if not protection.decides_as_person(caller=caller):
+    if not decides_in_person(caller=caller):
         raise RoleNotSufficient(
             detail="An agent does not settle conflicts.",
             hint="The conflict waits for a person in the review inbox of the dashboard.",

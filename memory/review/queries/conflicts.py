@@ -21,11 +21,10 @@ from uuid import UUID
 from django.db.models import Count, Min, Q, QuerySet
 
 from accounts import tenancy
-from accounts.caller import Caller, TokenScope, is_person, may
+from accounts.caller import Caller, TokenScope, decides_in_person, is_person, may
 from accounts.errors import NotFound
 from accounts.pages import Page
 from memory.records.models import Conflict, Memory
-from memory.records.protection import decides_as_person
 from memory.records.queries import pending
 from memory.records.queries.views import MemoryView, countable, give_out, views_of
 from memory.taxonomy import Scope, Status
@@ -242,7 +241,7 @@ def bars_of(*, caller: Caller, row: Conflict, sides: Sides) -> dict[str, Bar]:
     may_write = may(caller=caller, scope=TokenScope.WRITE)
     if not (may_write and allows(role=caller.role, act=Act.WRITE)):
         who = Bar.VIEWER
-    elif not decides_as_person(caller=caller):
+    elif not decides_in_person(caller=caller):
         who = Bar.AGENT
     is_steward = allows(role=caller.role, act=Act.SETTLE)
     bars = {

@@ -18,6 +18,7 @@ from accounts.caller import TokenScope
 from accounts.models import Organization, User
 from config.urls import ENDPOINTS
 from frontend import urls
+from memory.client.install import HARNESSES
 from memory.mcp.server import TOOLS
 from teams.audit import every_entry, verify
 from tests.edges.audit import surfaces, world
@@ -136,7 +137,8 @@ def test_acts_of_a_command_share_the_id_of_its_run(tmp_path: Path) -> None:
     with people.entered(organization=Organization.objects.get(slug="home")):
         entries = tuple(every_entry())
     acts = [entry.act for entry in entries]
-    assert acts == ["organization.created", "project.created", "token.created"]
+    made = ["token.created"] * (1 + len(HARNESSES))
+    assert acts == ["organization.created", "project.created", *made]
     assert {entry.surface for entry in entries} == {"command"}
     assert len({entry.request_id for entry in entries} - {""}) == 1
 

@@ -45,7 +45,7 @@ from teams.trust import TrustLevel
 from tests.edges.audit.surfaces import CONTENT
 from tests.support import coding, people
 from tests.support.api import Api, agent
-from tests.support.memories import sent, stored
+from tests.support.memories import as_agent, sent, stored
 from tests.support.trusting import stand
 
 GUEST = "guest@acme.test"
@@ -117,7 +117,8 @@ def _names(caller: Caller, who: Mapping[str, User], now: datetime) -> dict[str, 
         team = create_team(caller=caller, slug="core")
         for kind, ref in ((Kind.PROJECT, "shop"), (Kind.TEAM, "core")):
             add_person(caller=caller, kind=kind, ref=ref, person=str(who["member"].id))
-        memory = _memory(caller, now, "Carts expire after a day, so reminders go out before noon.")
+        said = "Carts expire after a day, so reminders go out before noon."
+        memory = _memory(as_agent(caller), now, said, source="agent_explicit")
         other = _memory(caller, now, "Invoices are numbered by the ledger and never by the shop.")
         with tenancy.unit():
             changes = {"tags": ["carts"], "content": f"{memory.content} Since May."}
@@ -203,8 +204,8 @@ def _decided(caller: Caller, member: User, memory_id: str, now: datetime) -> dic
     }
 
 
-def _memory(caller: Caller, now: datetime, content: str) -> MemoryView:
-    return stored(caller, now, content, type="gotcha", project="shop")
+def _memory(caller: Caller, now: datetime, content: str, **given: str) -> MemoryView:
+    return stored(caller, now, content, type="gotcha", project="shop", **given)
 
 
 def _imports(caller: Caller, now: datetime) -> dict[str, str]:

@@ -13,6 +13,7 @@ from django.utils import timezone
 from accounts.authentication import caller_from_token, entered
 from accounts.errors import InvalidToken
 from accounts.models import Organization, User
+from memory.client.install import HARNESSES
 from teams.queries import projects
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clean_cache")]
@@ -40,7 +41,34 @@ def test_the_credentials_work_for_agents_and_for_the_owner(tmp_path: Path) -> No
     assert user == User.objects.get()
     assert user.is_superuser
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert [file.name for file in tmp_path.iterdir()] == ["credentials.json"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["credentials.json", "tokens"]
+
+
+def test_each_program_gets_a_token_of_its_own_that_reads_and_writes(tmp_path: Path) -> None:
+    bootstrap(tmp_path / "credentials.json")
+
+    for name in HARNESSES:
+        path = tmp_path / "tokens" / name
+        caller = caller_from_token(
+            text=path.read_text().strip(), agent="", ip="", now=timezone.now()
+        )
+        assert {str(scope) for scope in caller.scopes} == {"read", "write"}
+        assert caller.agent == name
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_programs_lost_token_is_made_anew_and_the_others_stay(tmp_path: Path) -> None:
+    path, tokens = tmp_path / "credentials.json", tmp_path / "tokens"
+    bootstrap(path)
+    lost, kept = (tokens / "codex").read_text().strip(), (tokens / "cursor").read_bytes()
+    (tokens / "codex").unlink()
+
+    printed = bootstrap(path)
+
+    assert (printed, (tokens / "cursor").read_bytes()) == ("", kept)
+    with pytest.raises(InvalidToken):
+        caller_from_token(text=lost, agent="", ip="", now=timezone.now())
+    assert (tokens / "codex").read_text().strip() != lost
 
 
 def test_a_second_start_changes_and_prints_nothing(tmp_path: Path) -> None:

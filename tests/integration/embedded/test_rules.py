@@ -13,6 +13,7 @@ import pytest
 from config import env
 from config.embedded import home, processes, servers, startup
 from config.embedded.home import StartError
+from memory.client.install import HARNESSES
 
 
 def test_stopping_goes_through_its_stages_and_ends_in_a_kill() -> None:
@@ -25,22 +26,42 @@ def test_stopping_goes_through_its_stages_and_ends_in_a_kill() -> None:
     assert sent == [signal.SIGTERM, signal.SIGTERM, signal.SIGQUIT, signal.SIGKILL]
 
 
-def _steps(*, demo: str = "1", has_credentials: bool = False, done: set[str] | None = None) -> str:
+def _steps(
+    folder: Path, *, demo: str = "1", is_known: bool = False, done: set[str] | None = None
+) -> str:
+    if is_known:
+        (folder / "tokens").mkdir()
+        for name in ("credentials.json", *(f"tokens/{one}" for one in HARNESSES)):
+            (folder / name).touch()
     chosen = startup.read(environment={"CAIRN_DEMO": demo})
     due = startup.due_steps(
         setup=chosen,
-        credentials=Path("credentials.json"),
-        has_credentials=has_credentials,
+        credentials=folder / "credentials.json",
+        tokens=folder / "tokens",
         done=frozenset(done or ()),
         environment={},
     )
     return " ".join(step.name for _, step in due)
 
 
-def test_demo_is_loaded_only_at_the_first_start_and_only_if_wanted() -> None:
-    assert _steps() == "weights rules words migrate bootstrap demo"
-    assert _steps(has_credentials=True, done={"demo"}) == "weights rules words migrate"
-    assert _steps(demo="0") == "weights rules words migrate bootstrap"
+def test_demo_is_loaded_only_at_the_first_start_and_only_if_wanted(tmp_path: Path) -> None:
+    assert _steps(tmp_path) == "weights rules words migrate bootstrap demo"
+    assert _steps(tmp_path, demo="0") == "weights rules words migrate bootstrap"
+    assert _steps(tmp_path, is_known=True, done={"demo"}) == "weights rules words migrate"
+    (tmp_path / "tokens" / "codex").unlink()
+    assert _steps(tmp_path, done={"demo"}) == "weights rules words migrate bootstrap"
+
+
+def test_files_with_secrets_that_others_could_read_are_tightened_and_named(tmp_path: Path) -> None:
+    folder = home.prepare(root=tmp_path / "var")
+    folder.tokens.mkdir()
+    wide, narrow = folder.tokens / "codex", folder.credentials
+    for path, mode in ((wide, 0o644), (narrow, 0o600)):
+        path.touch()
+        path.chmod(mode)
+
+    assert home.tighten(home=folder) == (wide,)
+    assert wide.stat().st_mode & 0o777 == 0o600
 
 
 def test_busy_port_says_the_way_out() -> None:

@@ -15,7 +15,7 @@ from accounts.models import Token
 from memory.errors import NotActive, ProtectedMemory, RefusedByGate, SelfApproval
 from memory.intake.actions.remember import Outcome
 from memory.records import actions
-from memory.records.actions import MOST_SESSIONS, DecidedMemory, VerbDetails, confirm
+from memory.records.actions import MOST_SESSIONS, DecidedMemory, VerbDetails
 from memory.records.models import Memory, MemoryLink, MemoryVersion
 from memory.records.queries import memories, pending
 from memory.records.queries import memories as queries
@@ -252,7 +252,7 @@ def test_undoing_what_changed_is_refused(world: World, due: MemoryView, is_merge
         world.say(old, by=world.owner, tags=["new"])
     else:
         made = decide(world, "keep", due)
-        confirm(caller=world.owner, memory_id=due.id, now=world.now)
+        world.say(due, by=world.owner, tags=["new"])
     before = [fields_of(one) for one in (due, old)]
 
     with pytest.raises(Conflict, match="changed since"):

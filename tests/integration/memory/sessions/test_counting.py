@@ -14,11 +14,12 @@ from accounts.models import Organization
 from memory.extraction.queries import month
 from memory.observer.actions.delete_session import Fate, delete_session
 from memory.observer.actions.finalize import finalize
+from memory.records.models import Memory
 from memory.sessions import counter_rows
 from memory.sessions.actions.lifecycle import forget
 from memory.sessions.counters import Count, Kind
 from memory.sessions.models import Statistic
-from tests.support.agent_runs import STREAM, Run, Shop
+from tests.support.agent_runs import STREAM, Run, Shop, in_order
 from tests.support.racing import race_inside
 
 KINDS: Final = tuple(kind.value for kind in Kind)
@@ -196,3 +197,21 @@ def test_a_month_is_summed_exactly_and_by_project(now: datetime) -> None:
 
     assert (whole.calls, whole.tokens, whole.cost) == (3, 21, PRICE * 3)
     assert (mine.calls, mine.fallbacks, mine.cost) == (2, 0, PRICE * 2)
+
+
+def test_pages_that_several_sessions_needed_are_offered_and_wait_for_review(shop: Shop) -> None:
+    url, path = "https://docs.example/api", "shop/rates.py"
+    events = in_order(
+        {"kind": "tool_call", "name": "WebFetch", "arguments": {"url": url}, "call": "1"},
+        {"kind": "tool_result", "name": "WebFetch", "call": "1", "text": "…"},
+        {"kind": "tool_call", "name": "Edit", "arguments": {"path": path}, "call": "2"},
+        {"kind": "tool_result", "name": "Edit", "call": "2", "text": "ok"},
+        {"kind": "session_end", "outcome": "success"},
+    )
+
+    for number in range(3):
+        shop.at(days=number).ran(*events, external_id=f"run-{number}")
+
+    with tenancy.unit():
+        (row,) = Memory.objects.filter(content__contains=url)
+    assert (row.needs_review, row.taint_reason) == (True, "web: docs.example")
