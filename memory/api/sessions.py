@@ -101,6 +101,9 @@ class SessionQuery(ProjectPageQuery):
     state: Annotated[str, schemas.OneOf(sessions.STATES)] | None = Field(
         None, description="Only in this state."
     )
+    external_id: str | None = Field(
+        None, max_length=LONGEST["external_id"], description="Only of this external id."
+    )
 
 
 class DeleteQuery(schemas.Query):
@@ -176,6 +179,7 @@ def list_sessions(call: Call, query: SessionQuery) -> Answer:
         caller=call.caller,
         project=query.project,
         state=query.state,
+        external_id=query.external_id,
         after=call.after(sessions.SessionPlace),
         limit=query.limit,
     )

@@ -214,6 +214,10 @@ class Client:
         within = self._of(project)
         return self._post("sessions", external_id=external_id, project=within, **about)
 
+    def is_session(self, *, external_id: str) -> bool:
+        """Say whether the caller sees a session of this external id."""
+        return bool(self._get("sessions", external_id=external_id, limit=1)["items"])
+
     def append(self, *, session_id: str, kind: str, rows: Sequence[Row]) -> Json:
         """Append `turns` or `events`; one whose sequence is there already changes nothing."""
         return self._post(f"sessions/{session_id}/{kind}", **{kind: list(rows)})

@@ -64,6 +64,7 @@ def begin(
 
 for name, command in COMMANDS.items():
     app.command(name=name)(command)
+app.command(name="hook", hidden=True)(replay.send_of_hook)  # for hook.sh, not for people
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

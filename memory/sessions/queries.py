@@ -112,6 +112,7 @@ def sessions(
     state: str | None,
     after: SessionPlace | None,
     limit: int,
+    external_id: str | None = None,
 ) -> Page[SessionView, SessionPlace]:
     """Return a page of sessions, newest first. Raises NotFound for a project not to be seen."""
     require(caller=caller, act=Act.READ)
@@ -121,6 +122,8 @@ def sessions(
             rows = rows.filter(project=places.find_project(caller=caller, ref=project))
         if state is not None:
             rows = rows.filter(state=state)
+        if external_id is not None:
+            rows = rows.filter(external_id=external_id)
         if after is not None:
             rows = rows.filter(
                 Q(opened_at__lt=after.opened_at)

@@ -23,13 +23,23 @@ origin=$(git -C "$folder" remote get-url origin 2>/dev/null)
 { read -r root; read -r head; read -r branch; } <<END
 $(git -C "$folder" rev-parse --show-toplevel HEAD --abbrev-ref HEAD 2>/dev/null)
 END
-answer=$(curl -qfsS --max-time "${3:-3}" -w '%{http_code}' -H @/dev/fd/3 --data-binary @- \
+told() { cat; }
+send() { :; }
+case ${2:-} in Stop | SessionEnd)
+    payload=$(cat)
+    told() { printf '%s' "$payload"; }
+    ! command -v cairn >/dev/null || send() { # what was said between tools, without secrets
+        told | CAIRN_URL=$host CAIRN_TOKEN=$token cairn -q hook "$@" >/dev/null 2>&1
+    } ;;
+esac
+[ "$1$2" != codexStop ] || send codex # its transcript alone says which calls failed
+answer=$(told | curl -qfsS --max-time "${3:-3}" -w '%{http_code}' -H @/dev/fd/3 --data-binary @- \
     "${host%/}/api/v1/hooks/$1" 2>/dev/null 3<<END
 Authorization: Bearer $token
 Content-Type: application/json
 X-Cairn-Agent: $1
 X-Cairn-Event: ${2:-}
-X-Cairn-Hook: 3
+X-Cairn-Hook: 4
 X-Cairn-Project: $project
 X-Cairn-Repository: ${origin##*[:/]}
 X-Cairn-Root: ${root:-}
@@ -37,6 +47,10 @@ X-Cairn-Branch: ${branch:-}
 X-Cairn-Commit: ${head:-}
 END
 ) || exit 0
+case "$1${2:-}" in
+    claude-codeStop) (send "$1" </dev/null >/dev/null 2>&1 &) ;;
+    *SessionEnd) (send "$1" --end </dev/null >/dev/null 2>&1 &) ;;
+esac
 case $answer in # a page of a proxy, or a redirection, is nothing that a model should read
     '{'*'}200' | '{'*'}'?200) printf '%s\n' "${answer%200}" ;;
 esac

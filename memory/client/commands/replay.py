@@ -11,12 +11,13 @@ from typing import Annotated, Final
 import typer
 
 from ..errors import Incomplete, Misused
-from ..terminal import Project, Terminal, check_folder, progress
-from ..transcripts import reader
+from ..terminal import Project, Terminal, check_folder, progress, read_file
+from ..transcripts import parsers, reader
 from ..transcripts.reader import Bookmarks, Transcript
 from ..transcripts.upload import UploadPlan, UploadResult, Watch, send_transcripts
 
 EVERY_SECONDS: Final = 2.0
+PAYLOAD_MOST: Final = 16 * 1024 * 1024  # bytes of a hook's payload; default
 BOOKMARKS: Final = "replays"  # a folder of this program's state
 _RETRIED: Final = "It is tried again, and nothing is lost."
 _BACK: Final = "The server is back."
@@ -110,6 +111,32 @@ def watch(
             _run_rounds(terminal, watching, once=once)
         except KeyboardInterrupt:
             terminal.note("Stopped. The next run goes on from here.")
+
+
+def send_of_hook(
+    context: typer.Context,
+    source: Annotated[str, typer.Argument(help="claude-code | codex")],
+    ends: Annotated[bool, typer.Option("--end", help="The session has ended.")] = False,
+) -> None:
+    """Send what the transcript of a hook's session has gained; its payload comes by stdin.
+
+    Only of a session that its hooks have opened, in whatever project that is.
+    """
+    terminal: Terminal = context.obj
+    payload = parsers.json_object(read_file(path=Path("-"), most=PAYLOAD_MOST)) or {}
+    transcript = reader.transcript_of_hook(payload=payload, name=source)
+    if transcript is None:
+        terminal.note("No transcript of that session is named.")
+        return
+    connection = replace(terminal.connection(), project="")
+    with terminal.client(connection=connection) as client:
+        if not client.is_session(external_id=transcript.external_id):
+            terminal.note("No hook has told of that session.")
+            return
+        folder = terminal.places.state / BOOKMARKS
+        marks = Bookmarks(folder=folder, url=client.url, project="")
+        plan = UploadPlan(api=client, bookmarks=marks, project="", ends=ends)
+        _send(terminal, (transcript,), plan)
 
 
 def _run_rounds(terminal: Terminal, watching: Watch, *, once: bool) -> None:

@@ -63,7 +63,9 @@ _FILE: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTI
 FILES_MOST: Final = 50  # of one patch; default
 _ENVELOPES: Final = frozenset({"event_msg", "response_item"})
 _BEGINNINGS: Final = frozenset({"instructions", "record_type"})  # of files of the first versions
-_SILENT_KINDS: Final = frozenset({"session_meta", "turn_context", "compacted", "world_state"})
+_SILENT_KINDS: Final = frozenset({
+    "session_meta", "turn_context", "compacted", "world_state", "token_usage_record",
+})  # fmt: skip
 _SILENT_MESSAGES: Final = (
     "agent_message_delta", "agent_reasoning_delta", "agent_reasoning_raw_content",
     "agent_reasoning_section_break", "background_event", "context_compacted", "entered_review_mode",
@@ -72,9 +74,9 @@ _SILENT_MESSAGES: Final = (
     "item_completed", "item_started", "mcp_startup_complete", "mcp_tool_call_begin",
     "mcp_tool_call_end", "patch_apply_begin", "patch_apply_end", "plan_update",
     "session_configured", "stream_error", "task_complete", "task_started",
-    "thread_name_updated", "turn_aborted", "turn_complete", "turn_diff", "turn_started",
-    "undo_completed", "undo_started", "view_image_tool_call", "warning", "web_search_begin",
-    "web_search_end",
+    "thread_name_updated", "thread_settings_applied", "turn_aborted", "turn_complete", "turn_diff",
+    "turn_started", "undo_completed", "undo_started", "view_image_tool_call", "warning",
+    "web_search_begin", "web_search_end",
 )  # fmt: skip
 _SAID: Final = {  # by kinds of messages: whose words, in which field
     "user_message": ("user", "message"),
@@ -316,6 +318,11 @@ def place_of_claude_code(line: Line) -> WorkPlace:
     return WorkPlace(cwd=text_of(line, "cwd"), branch=text_of(line, "gitBranch"))
 
 
+def session_of_claude_code(line: Line) -> str:
+    """Return which session a line is of, empty where it does not say."""
+    return text_of(line, "sessionId")
+
+
 def _begin_step(state: ParserState, message: Line) -> Entries:
     """Begin a step with the first line of an answer, which completes the step before."""
     name, usage = text_of(message, "id"), mapping_of(message, "usage")
@@ -400,6 +407,12 @@ def place_of_codex(line: Line) -> WorkPlace:
         branch=text_of(git, "branch"),
         commit=text_of(git, "commit_hash"),
     )
+
+
+def session_of_codex(line: Line) -> str:
+    """Return which session a file is of, as its first line says; empty for another line."""
+    meta = mapping_of(line, "payload") if line.get("type") == "session_meta" else line
+    return text_of(meta, "id") if "timestamp" in meta and "type" not in meta else ""
 
 
 def _read_text(state: ParserState, role: str, text: str, source: str) -> Entries:

@@ -13,6 +13,7 @@ has taken a batch, so a run that is cut off sends at most one batch again, which
 names the session until that has ended, so a run that was cut off before is ended by the next.
 """
 
+import functools
 import hashlib
 import json
 import re
@@ -34,6 +35,7 @@ ID_MOST: Final = 200  # characters of an external id, the server's
 CWD_MOST: Final = 400  # characters, the server's
 BRANCH_MOST: Final = 200  # characters, the server's
 SIGN_MOST: Final = 20_000  # bytes in which a transcript of Claude Code names its session
+SESSIONS_MOST: Final = 4_096  # files whose sessions are remembered
 NO_RANKS: Final[Mapping[str, int]] = {}
 _COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
 LINE_MOST: Final = 16 * 1024 * 1024  # bytes of a line that is read; default, not measured
@@ -58,6 +60,7 @@ class TranscriptSource:
     pattern: str
     parser: parsers.Parser
     work_place: Callable[[parsers.Line], parsers.WorkPlace]  # reads from a line where the work is
+    session: Callable[[parsers.Line], str]  # reads from a line which session it is of
     subagents: str = ""  # pattern of their files, below the folder called like it
 
 
@@ -72,9 +75,15 @@ class Transcript:
     rank: int = 0
 
     @property
+    def session(self) -> str:
+        """The session as the file names it inside, and hooks call it."""
+        begun = min(self.size, SIGN_MOST)
+        return self.main or _session_of(self.path, self.source.name, begun)
+
+    @property
     def external_id(self) -> str:
-        """The session it is, the same on every machine and in every run."""
-        return f"{self.source.name}:{self.main or self.path.stem}"[:ID_MOST]
+        """The session it is, the same on every machine, in every run, and for hooks."""
+        return f"{self.source.name}/{self.session}"[:ID_MOST]
 
     @property
     def key(self) -> str:
@@ -88,6 +97,7 @@ CLAUDE_CODE: Final = TranscriptSource(
     pattern="*/*.jsonl",
     parser=parsers.read_claude_code,
     work_place=parsers.place_of_claude_code,
+    session=parsers.session_of_claude_code,
     subagents="subagents/agent-*.jsonl",
 )
 CODEX: Final = TranscriptSource(
@@ -96,6 +106,7 @@ CODEX: Final = TranscriptSource(
     pattern="**/rollout-*.jsonl",
     parser=parsers.read_codex,
     work_place=parsers.place_of_codex,
+    session=parsers.session_of_codex,
 )
 SOURCES: Final[Mapping[str, TranscriptSource]] = {one.name: one for one in (CLAUDE_CODE, CODEX)}
 
@@ -124,10 +135,19 @@ def named_transcripts(*, paths: Iterable[Path], name: str = "") -> Iterator[Tran
             raise Misused(detail=f"{path} does not exist.")
 
 
+def transcript_of_hook(*, payload: Mapping[str, Any], name: str) -> Transcript | None:
+    """Return the transcript that a program's hook names; None where it is not of its session."""
+    path = Path(parsers.text_of(payload, "transcript_path")).expanduser()
+    if name not in SOURCES or path.suffix != ".jsonl" or not _size(path):
+        return None
+    found = Transcript(path=path, source=SOURCES[name], size=_size(path) or 0)
+    return found if found.session == parsers.text_of(payload, "session_id") else None
+
+
 def is_in_folder(*, transcript: Transcript, folder: Path) -> bool:
     """Say whether work began in a folder or below; work that has no folder did not."""
     try:
-        lines = _first_lines(transcript)
+        lines = _first_lines(transcript.path)
         path = next(filter(None, (transcript.source.work_place(line).cwd for line in lines)), "")
         return Path(path).is_absolute() and Path(path).resolve().is_relative_to(folder.resolve())
     except (ValueError, OSError):  # what cannot be read, or is no path
@@ -157,7 +177,7 @@ def subagents(*, of: Transcript, ranks: Mapping[str, int] = NO_RANKS) -> tuple[T
     first = max(ranks.values(), default=0) + 1
     known = {**ranks, **{stem: rank for rank, (_, stem) in enumerate(new, first)}}
     found = (
-        Transcript(path=path, source=of.source, size=size, main=of.path.stem, rank=known[path.stem])
+        replace(of, path=path, size=size, main=of.session, rank=known[path.stem])
         for path, size in sizes.items()
         if path.stem in known
     )
@@ -169,7 +189,7 @@ def work_place(*, transcript: Transcript) -> parsers.WorkPlace:
 
     The root is that of a repository which is still there; where git refuses, there is none.
     """
-    places = [transcript.source.work_place(line) for line in _first_lines(transcript)]
+    places = [transcript.source.work_place(line) for line in _first_lines(transcript.path)]
     cwd, branch, commit = (
         next(filter(None, (getattr(one, name) for one in places)), "")
         for name in ("cwd", "branch", "commit")
@@ -202,10 +222,30 @@ def _size(path: Path) -> int | None:
     return seen.st_size if stat.S_ISREG(seen.st_mode) else None
 
 
-def _first_lines(transcript: Transcript) -> list[parsers.Line]:
-    with transcript.path.open("rb") as file:
-        raws = [file.readline(FIRST_LINE_MOST) for _ in range(FIRST_LINES)]
-    return [parsers.json_object(raw) or {} for raw in raws]
+def _first_lines(path: Path) -> Iterator[parsers.Line]:
+    """Yield the first lines of a file as objects, empty for what is none. Raises OSError."""
+    with path.open("rb") as file:
+        for _ in range(FIRST_LINES):
+            yield parsers.json_object(file.readline(FIRST_LINE_MOST)) or {}
+
+
+@functools.lru_cache(maxsize=SESSIONS_MOST)
+def _session_of(path: Path, source: str, begun: int) -> str:
+    """Return the session that a file names inside; `begun` is its size while that is small.
+
+    Of several, as where one was resumed, that of the file's name, else the first; where it names
+    none or cannot be read, its own name is all there is.
+    """
+    first = ""
+    try:
+        for line in _first_lines(path) if begun else ():
+            named = SOURCES[source].session(line)
+            if named and path.stem.endswith(named):
+                return named
+            first = first or named
+    except OSError:
+        return path.stem
+    return first or path.stem
 
 
 def _began(path: Path) -> str | None:
@@ -303,11 +343,21 @@ class Bookmarks:
     project: str
 
     def find(self, *, transcript: Transcript) -> Bookmark:
-        """Return how far a transcript was sent; the start, where it is another file now."""
+        """Return how far a transcript was sent; the start, where it is another file now.
+
+        Raises Misused where the session that it claims to be is that of another file.
+        """
         stored = self._stored(transcript)
         ranks = stored.get("ranks", {})
         position = position_of(stored.get("position"))
-        if stored.get("head") != _head(transcript) or position.offset > transcript.size:
+        if stored.get("head") != _head(transcript.path) or position.offset > transcript.size:
+            other = Path(stored.get("path", ""))
+            is_theirs = other != transcript.path and other.is_file()
+            if is_theirs and _head(other) == stored.get("head"):
+                raise Misused(
+                    detail=f"{transcript.path} says that it is the session of {other}.",
+                    hint="One session has one transcript: move away the one that is not its own.",
+                )
             return Bookmark(ranks=ranks)
         return Bookmark(
             position=position,
@@ -322,7 +372,7 @@ class Bookmarks:
 
     def save(self, *, transcript: Transcript, bookmark: Bookmark) -> None:
         """Store that everything before a position was taken, and which session has not ended."""
-        about = {"path": str(transcript.path), "head": _head(transcript)}
+        about = {"path": str(transcript.path), "head": _head(transcript.path)}
         data = json.dumps({**about, **asdict(bookmark)}).encode()
         mode = configuration.FILE_MODE
         configuration.replace_file(path=self._file(transcript), data=data, mode=mode)
@@ -444,8 +494,8 @@ def position_of(stored: Any) -> Position:
         return START
 
 
-def _head(transcript: Transcript) -> str:
+def _head(path: Path) -> str:
     """Return a digest of the start of a file; a newer parser makes another."""
-    with transcript.path.open("rb") as file:
+    with path.open("rb") as file:
         start = file.readline(HEAD)
     return hashlib.blake2b(VERSION + b"\n" + start, digest_size=16).hexdigest()

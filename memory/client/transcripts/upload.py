@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ..errors import STILL_RUNNING, ClientError, Problem, Unreachable
+from ..errors import STILL_RUNNING, ClientError, Misused, Problem, Unreachable
 from . import reader
 from .reader import BLOCK, FIRST_BLOCK, Bookmark, Bookmarks, LineStatus, ReadLine, Row, Transcript
 
@@ -170,6 +170,8 @@ def send_transcripts(
             if problem.status in _STOPS_ALL:
                 raise
             result.fault = problem
+        except Misused as error:
+            result.fault = error
         except OSError as error:
             result.fault = _unreadable(transcript, error)
         yield result

@@ -129,7 +129,7 @@ def _store(
     """Store turns and events without secrets, and warn. In a unit."""
     session, now = recipient.session, recipient.now
     if turns:
-        append_turns.store(row=session, clean=turns, now=now)
+        append_turns.store_next(row=session, clean=turns, now=now)
     stored, dropped = 0, 0
     if events.events:
         try:

@@ -25,6 +25,7 @@ from memory.secrets import findings as secrets
 from memory.secrets import scanner
 from memory.sessions import event_parsing, external_content
 from memory.sessions import queries as sessions
+from memory.sessions.actions import hook_rows
 from memory.sessions.actions.append_turns import MOST_MASKED, MaskedSecret
 from memory.sessions.events import Event, EventKind, to_row
 from memory.sessions.models import Session, Stream, Turn
@@ -101,21 +102,17 @@ def append_events(
 
 
 def store_next(*, row: Session, clean: Clean, now: datetime) -> int:
-    """Store cleaned events behind the last of a locked session; return how many. In a unit.
+    """Store cleaned events behind the last of hooks in a session; return how many. In a unit.
 
-    Each call of a tool is a step of its own. What has no moment happened now, and a call that is
-    told with its result, and not how long it took, took all the time since the event before it.
+    The session is locked; what its transcript has told already is not stored again. Each call of a
+    tool is a step of its own. What has no moment happened now, and a call that is told with its
+    result, and not how long it took, took all the time since the event before it.
     Raises RateLimited, InvalidInput as `append_events`.
     """
-    last = _last(row)
-    if last + len(clean.events) > event_parsing.SEQUENCE_MOST:
-        raise wrong_field(
-            pointer="/events",
-            detail=message(
-                "Use a whole number from 1 to {most}.", most=event_parsing.SEQUENCE_MOST
-            ),
-            code="range",
-        )
+    numbers = _numbers(row)
+    last = max(numbers.of_hooks, hook_rows.FIRST + row.events)
+    if numbers.has_transcript:
+        clean = replace(clean, events=hook_rows.untold(row=row, new=clean.events, now=now))
     took = None
     kinds = [event.kind for event, _ in clean.events]
     if kinds == [EventKind.TOOL_CALL, EventKind.TOOL_RESULT] and row.events:
@@ -126,7 +123,7 @@ def store_next(*, row: Session, clean: Clean, now: datetime) -> int:
         behind = replace(
             event,
             sequence=last + event.sequence,
-            step=(last + event.sequence + 1) // 2,
+            step=(row.events + event.sequence + 1) // 2,
             at_seconds=now.timestamp() if event.at_seconds is None else event.at_seconds,
             took_seconds=took if is_open else event.took_seconds,
         )
@@ -202,37 +199,43 @@ def _redacted(name: str, text: str) -> tuple[tuple[str, ...], str]:
 
 def _store(row: Session, clean: Clean, now: datetime) -> AppendedEvents:
     """Store cleaned events under a locked session; queue a look at it when it is due. In a unit."""
-    last = _last(row)
-    new = _new_events(row, clean, last)
-    own = _own_answers(row, [event for event, _ in clean.events])
-    rows: dict[int, Mapping[str, object]] = {}
-    masked: list[MaskedSecret] = []
-    for event, kinds in new:
-        seconds = event.at_seconds
-        kept = replace(event, text="") if event.sequence in own else event
-        rows[event.sequence] = {
-            "sequence": event.sequence,
-            "body": to_row(event=kept),
-            "masked": min(len(kinds), MOST_MASKED),
-            "at": now if seconds is None else datetime.fromtimestamp(seconds, tz=UTC),
-        }
-        masked.extend(MaskedSecret(sequence=event.sequence, kind=kind) for kind in kinds)
+    numbers = _numbers(row)
+    fresh = _new_events(row, clean, numbers.last)
+    new = hook_rows.adopt(row=row, new=fresh, now=now) if numbers.of_hooks else fresh
+    rows = {event.sequence: _row_of(event, kinds, now) for event, kinds in new}
+    masked = tuple(
+        MaskedSecret(sequence=event.sequence, kind=kind) for event, kinds in new for kind in kinds
+    )
     _check_room(row, len(rows))
+    is_late = len(new) < len(fresh)  # what moved is looked at in its new place
     if rows:
+        is_late |= _write(row, rows, now)
+    if fresh:
         is_bound = any(event.kind in BOUNDS for event, _ in clean.events)
-        _queue_look(row, len(rows), is_asked=_write(row, rows, now) or is_bound)
+        _queue_look(row, len(rows), is_asked=is_late or is_bound)
     return AppendedEvents(
         stored=len(rows),
         known=len(clean.events) - len(rows),
         unknown=sum(event.kind is EventKind.UNKNOWN for event, _ in new),
-        last_sequence=max(last, row.events, *rows),
+        last_sequence=max(numbers.last, row.events, *rows),
         refused=clean.refused,
-        masked=tuple(masked),
+        masked=masked,
     )
 
 
+def _row_of(event: Event, kinds: tuple[str, ...], now: datetime) -> Mapping[str, object]:
+    seconds = event.at_seconds
+    return {
+        "sequence": event.sequence,
+        "body": to_row(event=event),
+        "masked": min(len(kinds), MOST_MASKED),
+        "at": now if seconds is None else datetime.fromtimestamp(seconds, tz=UTC),
+    }
+
+
 def _new_events(row: Session, clean: Clean, last: int) -> list[tuple[Event, tuple[str, ...]]]:
-    """Return the first event of each number that is not there yet. In a unit."""
+    """Return the first event of each number that is not there yet, as it is kept. In a unit."""
+    own = _own_answers(row, [event for event, _ in clean.events])
     asked = {event.sequence for event, _ in clean.events}
     there: set[int] = set()
     if min(asked, default=0) <= last:
@@ -242,7 +245,8 @@ def _new_events(row: Session, clean: Clean, last: int) -> list[tuple[Event, tupl
     for event, kinds in clean.events:
         if event.sequence not in there:
             there.add(event.sequence)
-            new.append((event, kinds))
+            kept = replace(event, text="") if event.sequence in own else event
+            new.append((kept, kinds))
     return new
 
 
@@ -313,8 +317,27 @@ def _write(row: Session, rows: Mapping[int, Mapping[str, object]], now: datetime
     return bool(is_late)
 
 
-def _last(row: Session) -> int:
-    """Return the last number that was given; the first events may be forgotten."""
-    done = Stream.DONE.value
-    ((found,),) = sql_queries.rows("last", file=FILE, session=row.id, done=done)
-    return max(found or 0, row.events)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Numbers:
+    """The last number of a session's events, the last of hooks, and whether others gave any."""
+
+    last: int
+    of_hooks: int
+    has_transcript: bool
+
+
+def _numbers(row: Session) -> _Numbers:
+    """Return the numbers that were given; the first events may be forgotten. In a unit."""
+    ((first, last, of_hooks),) = sql_queries.rows(
+        "last",
+        file=FILE,
+        session=row.id,
+        done=Stream.DONE.value,
+        first=hook_rows.FIRST,
+        end=hook_rows.END,
+    )
+    return _Numbers(
+        last=max(last or 0, row.events),
+        of_hooks=of_hooks or 0,
+        has_transcript=first is not None and (first < hook_rows.FIRST or last > hook_rows.END),
+    )

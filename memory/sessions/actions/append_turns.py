@@ -10,7 +10,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Max
+from django.db.models import Count, Max, Min
 
 from accounts import tenancy
 from accounts.caller import Caller
@@ -19,7 +19,7 @@ from accounts.messages import message
 from memory.secrets import findings as secrets
 from memory.secrets import scanner
 from memory.sessions import queries as sessions
-from memory.sessions.actions import lifecycle
+from memory.sessions.actions import hook_rows, lifecycle
 from memory.sessions.actions.lifecycle import NewSession
 from memory.sessions.models import Session, Turn
 from memory.sessions.turns import Speaker
@@ -90,6 +90,26 @@ def append_turns(
         return done
 
 
+def store_next(*, row: Session, clean: tuple[Clean, ...], now: datetime) -> None:
+    """Store cleaned turns that hooks tell under a locked session, behind the last. In a unit.
+
+    What its transcript has told already is not stored again.
+    """
+    ends = Turn.objects.filter(session=row).aggregate(first=Min("sequence"), last=Max("sequence"))
+    if (ends["first"] or hook_rows.FIRST) < hook_rows.FIRST:
+        clean = tuple(
+            (turn, kinds)
+            for turn, kinds in clean
+            if not hook_rows.is_told(row=row, role=turn.role, text=turn.text, now=now)
+        )
+    last = max(ends["last"] or 0, hook_rows.FIRST)
+    numbered = tuple(
+        (replace(turn, sequence=sequence), kinds)
+        for sequence, (turn, kinds) in enumerate(clean, last + 1)
+    )
+    store(row=row, clean=numbered, now=now)
+
+
 def store(*, row: Session, clean: tuple[Clean, ...], now: datetime) -> Appended:
     """Store cleaned turns under a locked session. In a unit."""
     asked = {turn.sequence for turn, _ in clean if turn.sequence}
@@ -115,6 +135,7 @@ def store(*, row: Session, clean: tuple[Clean, ...], now: datetime) -> Appended:
             at=turn.at or now,
         )
         masked.extend(MaskedSecret(sequence=sequence, kind=kind) for kind in kinds)
+    rows = hook_rows.adopt_turns(row=row, new=rows, last=sums["last"])
     if sums["count"] + len(rows) > MOST_OF_SESSION:
         raise wrong_field(
             pointer="/turns",
@@ -159,9 +180,7 @@ def _check_sequence(place: int, sequence: int) -> None:
 
 def is_full(*, row: Session) -> bool:
     """Say whether a session may have no room for what one more event of its program says."""
-    last = Turn.objects.filter(session_id=row.id).order_by("-sequence")
-    reached = last.values_list("sequence", flat=True).first() or 0  # never less than their count
-    return reached > MOST_OF_SESSION - OF_AN_EVENT
+    return Turn.objects.filter(session_id=row.id).count() > MOST_OF_SESSION - OF_AN_EVENT
 
 
 Taken = tuple[UUID, UUID | None, Appended]  # the session, the job that reads it, its turns

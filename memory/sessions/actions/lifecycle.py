@@ -48,6 +48,7 @@ LONGEST: Final[Mapping[str, int]] = {  # characters, the columns'
     "branch": 200,
     "commit": 64,
 }
+TRANSCRIBED: Final = ("claude-code/", "codex/")  # names of sessions that hooks and transcripts tell
 MOST_STEPS: Final = 200  # of a plan; default, not measured
 UNIT_PARTS: Final = ("methodology", "hierarchy", "label")
 LONGEST_PART: Final = 200  # characters of a part or a step; default, not measured
@@ -128,6 +129,9 @@ def place_session(*, caller: Caller, new: NewSession, now: datetime) -> Placed:
     Raises NotFound for a project the caller cannot see, NotBoundToProject, InvalidInput.
     """
     project = places.find_project(caller=caller, ref=new.project) if new.project else None
+    own = _own_of_program(caller, new)
+    if own is not None:
+        return Placed(row=own, is_new=False)
     if project is None and caller.bound_projects is not None:
         raise NotBoundToProject(
             detail="This token is bound to projects; it opens no session outside of them.",
@@ -157,6 +161,13 @@ def place_session(*, caller: Caller, new: NewSession, now: datetime) -> Placed:
     )
     trust.raise_trust(caller=caller, project_id=row.project_id, now=now)
     return Placed(row=row, is_new=True)
+
+
+def _own_of_program(caller: Caller, new: NewSession) -> Session | None:
+    """Return the caller's own session of that name: hooks may have opened it in another project."""
+    if not new.external_id.startswith(TRANSCRIBED):
+        return None
+    return sessions.hold_named(caller=caller, external_id=new.external_id)
 
 
 def _audience(caller: Caller, new: NewSession, project: Project | None) -> UUID:

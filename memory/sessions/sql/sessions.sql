@@ -26,9 +26,31 @@ ORDER BY t.at DESC, t.id DESC
 LIMIT %(most)s
 
 -- name: last
--- The last number of a session's events, none without one: the last entry of the index memory_turn_once
--- for it, so no row is counted.
-SELECT max(sequence) FROM memory_turn WHERE session_id = %(session)s AND stream = %(done)s
+-- The first and last numbers of a session's events, and the last that hooks gave, none without one: entries
+-- of the index memory_turn_once for it, so no row is counted.
+SELECT (SELECT min(sequence) FROM memory_turn WHERE session_id = %(session)s AND stream = %(done)s),
+       (SELECT max(sequence) FROM memory_turn WHERE session_id = %(session)s AND stream = %(done)s),
+       (SELECT max(sequence) FROM memory_turn WHERE session_id = %(session)s AND stream = %(done)s
+        AND sequence BETWEEN %(first)s AND %(end)s)
+
+-- name: adopt
+-- Give events that hooks told, under a session that the caller holds, the numbers and words that a transcript
+-- has for them; what was given stays behind the same event. By memory_turn_once and memory_given_session, a row
+-- each; what the checkpoint holds is looked at again.
+WITH told AS MATERIALIZED (
+    SELECT * FROM json_to_recordset(%(events)s::json)
+        AS e(old integer, sequence integer, body jsonb, masked smallint, at timestamptz)),
+moved AS (
+    UPDATE memory_turn AS t
+    SET sequence = told.sequence, body = told.body, masked = told.masked, at = told.at
+    FROM told WHERE t.session_id = %(session)s AND t.stream = %(done)s AND t.sequence = told.old),
+given AS (
+    UPDATE memory_givenout AS g SET after_event = told.sequence
+    FROM told WHERE g.session_id = %(session)s AND g.after_event = told.old),
+gone AS (
+    DELETE FROM memory_turn WHERE session_id = %(session)s AND stream = %(checkpoint)s)
+UPDATE memory_agentsession SET folded = 0 WHERE id = %(session)s
+RETURNING folded
 
 -- name: append
 -- Store the events of a batch under a session that the caller holds, which is open again with them. What

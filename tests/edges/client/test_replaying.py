@@ -1,8 +1,8 @@
 """Transcripts replayed into sessions, or followed as they are written: nothing lost or twice."""
 
+import io
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
+import httpx
 import pytest
 
 from memory.client.api import Client
@@ -28,7 +29,7 @@ from memory.client.transcripts.upload import (
     Watch,
 )
 from memory.sessions.actions import append_events
-from tests.edges.client.conftest import Cairn, Known
+from tests.edges.client.conftest import Cairn, Known, Ran
 from tests.support.fault_proxy import REFUSING, SOUND, FaultProxy
 from tests.support.live import Place
 from tests.support.scripted import Served
@@ -39,7 +40,13 @@ SAMPLES = Path(__file__).parents[2] / "unit" / "memory" / "client" / "transcript
 NAMES = {"claude_code_2.jsonl": ".claude/projects/-shop", "rollout-2026.jsonl": ".codex/sessions/1"}
 SAMPLE = SAMPLES / "claude_code_2.jsonl"
 LINES = SAMPLE.read_bytes().splitlines(keepends=True)
+SESSION = b"0b1c8f0e-7d0a-4a64-9a53-2f8f2f3c1b11"  # that the samples name
 Whole = Callable[[Path], dict[str, Any]]
+
+
+def _renamed(sample: Path, path: Path) -> bytes:
+    """Return a sample as the transcript of a session of its own."""
+    return sample.read_bytes().replace(SESSION, path.stem.encode())
 
 
 @pytest.fixture
@@ -50,7 +57,7 @@ def transcripts(home: Path, request: pytest.FixtureRequest) -> dict[str, Path]:
         stem, _, end = name.partition(".")
         path = home / folder / f"{stem}-{request.node.name[5:30]}.{end}"
         path.parent.mkdir(parents=True)
-        shutil.copy(SAMPLES / name, path)
+        path.write_bytes(_renamed(SAMPLES / name, path))
         made[name] = path
     return made
 
@@ -216,7 +223,7 @@ def whole(cairn: Cairn, known: Known) -> Whole:
 
     def look(path: Path) -> dict[str, Any]:
         (counted,) = cairn("replay", str(path), "--dry-run", "--json").rows()
-        row = known()[f"claude-code:{path.stem}"]
+        row = known()[f"claude-code/{path.stem}"]
         assert (row["turns"], row["events"]) == (counted["turns"], counted["events"])
         return row
 
@@ -225,8 +232,9 @@ def whole(cairn: Cairn, known: Known) -> Whole:
 
 def _write(transcript: Path, count: int) -> None:
     """Let so many lines be written, and half of the next."""
-    half = LINES[count][: len(LINES[count]) // 2] if count < len(LINES) else b""
-    transcript.write_bytes(b"".join(LINES[:count]) + half)
+    lines = _renamed(SAMPLE, transcript).splitlines(keepends=True)
+    half = lines[count][: len(lines[count]) // 2] if count < len(lines) else b""
+    transcript.write_bytes(b"".join(lines[:count]) + half)
 
 
 def test_lines_are_sent_once_though_the_server_goes_away_and_the_run_is_killed(
@@ -245,7 +253,7 @@ def test_lines_are_sent_once_though_the_server_goes_away_and_the_run_is_killed(
     fresh = replace(following, seen={}, faults={})
     _write(transcript, len(LINES))
     old = transcript.with_name("old.jsonl")
-    shutil.copy(SAMPLE, old)
+    old.write_bytes(_renamed(SAMPLE, old))
 
     # Neither is written any more; one was begun.
     last = _round(fresh, transcript, later=2 * LIVE_SECONDS).results
@@ -274,10 +282,10 @@ def _subagent(transcript: Path, name: str, at: str) -> None:
 def test_what_a_subagent_did_is_kept_though_another_is_found_to_have_begun_before(
     following: Watch, transcript: Path, known: Known
 ) -> None:
-    transcript.write_bytes(b"".join(LINES[:5]))
+    transcript.write_bytes(b"".join(_renamed(SAMPLE, transcript).splitlines(keepends=True)[:5]))
     _subagent(transcript, "b", "2026-11-20T12:02:00Z")
     first = _round(following, transcript).results
-    name = f"claude-code:{transcript.stem}"
+    name = f"claude-code/{transcript.stem}"
     before = known()[name]["events"]
     _subagent(transcript, "a", "2026-11-20T12:01:00Z")
 
@@ -290,7 +298,7 @@ def test_what_a_subagent_did_is_kept_though_another_is_found_to_have_begun_befor
 def test_subagents_beyond_the_numbers_of_a_session_are_told_of(
     following: Watch, transcript: Path
 ) -> None:
-    transcript.write_bytes(b"".join(LINES[:5]))
+    transcript.write_bytes(b"".join(_renamed(SAMPLE, transcript).splitlines(keepends=True)[:5]))
     (found,) = following.find()
     following.plan.bookmarks.save(
         transcript=found, bookmark=Bookmark(ranks={"agent-x": RANKS_MOST})
@@ -309,12 +317,12 @@ def test_file_that_cannot_be_read_is_told_once_and_keeps_no_other(
 ) -> None:
     broken = transcript.with_name("0-broken.jsonl")
     broken.symlink_to(broken)
-    transcript.write_bytes(b"".join(LINES[:5]))
+    transcript.write_bytes(b"".join(_renamed(SAMPLE, transcript).splitlines(keepends=True)[:5]))
 
     first = _round(following, transcript)
     second = _round(following, transcript, later=LONGEST_WAIT_SECONDS)
     broken.unlink()
-    shutil.copy(SAMPLE, broken)
+    broken.write_bytes(_renamed(SAMPLE, broken))
     third = _round(following, transcript, later=3 * LONGEST_WAIT_SECONDS)
 
     assert [(one.transcript.path, one.fault is None) for one in first.results] == [
@@ -330,7 +338,7 @@ def test_end_of_a_transcript_is_sent_after_a_refusal(
     following: Watch, transcript: Path, served: Served, status: int
 ) -> None:
     transcript = transcript.with_name(f"refused-{status}.jsonl")  # on one server for all of them
-    transcript.write_bytes(b"".join(LINES[:5]))
+    transcript.write_bytes(b"".join(_renamed(SAMPLE, transcript).splitlines(keepends=True)[:5]))
     plan = following.plan
     with served((status, {}, {})).client() as refused:
         following.plan = replace(plan, api=refused)
@@ -349,7 +357,7 @@ def test_a_transcript_whose_rows_are_refused_is_told_once(
     following: Watch, transcript: Path, served: Served
 ) -> None:
     transcript = transcript.with_name("rows-refused.jsonl")
-    transcript.write_bytes(b"".join(LINES[:5]))
+    transcript.write_bytes(b"".join(_renamed(SAMPLE, transcript).splitlines(keepends=True)[:5]))
     opened, refused = (201, {}, {"id": str(uuid4())}), (422, {}, {})
     with served(opened, refused, opened, refused).client() as api:
         following.plan = replace(following.plan, api=api)
@@ -362,7 +370,7 @@ def test_a_transcript_whose_rows_are_refused_is_told_once(
 
 
 def test_once_sends_what_there_is_and_ends(here: Cairn, transcript: Path) -> None:
-    shutil.copy(SAMPLE, transcript)
+    transcript.write_bytes(_renamed(SAMPLE, transcript))
     os.utime(transcript)
 
     first = here("watch", "--all", "--once", "--json")
@@ -381,7 +389,8 @@ def test_once_sends_what_there_is_and_ends(here: Cairn, transcript: Path) -> Non
 def test_a_running_watch_tells_what_it_sends_and_ends_cleanly(
     home: Path, transcript: Path, here: Cairn, whole: Whole
 ) -> None:
-    transcript.write_bytes(b"".join(LINES[:7]))
+    lines = _renamed(SAMPLE, transcript).splitlines(keepends=True)
+    transcript.write_bytes(b"".join(lines[:7]))
     command = [sys.executable, "-m", "memory.client", "--json", "watch", "--all", "--every", "0.2"]
     environment = {**os.environ, "HOME": str(home)}
     with subprocess.Popen(
@@ -389,7 +398,7 @@ def test_a_running_watch_tells_what_it_sends_and_ends_cleanly(
     ) as running:
         assert running.stdout is not None
         first = json.loads(running.stdout.readline())
-        transcript.write_bytes(b"".join(LINES))
+        transcript.write_bytes(b"".join(lines))
         second = json.loads(running.stdout.readline())
         running.send_signal(signal.SIGINT)
         _, told = running.communicate(timeout=20)
@@ -397,3 +406,66 @@ def test_a_running_watch_tells_what_it_sends_and_ends_cleanly(
     assert (running.returncode, told) == (0, "")
     assert (first["lines"], second["known"]) == (7, 0)
     assert whole(transcript)
+
+
+def test_two_programs_with_one_file_name_and_a_file_that_claims_anothers_session_are_told_apart(
+    here: Cairn, home: Path, known: Known
+) -> None:
+    name = f"transcript-{uuid4().hex}.jsonl"
+    first, second, liar = (
+        home / folder / name for folder in ("a/.claude", "b/.codex", "c/.claude")
+    )
+    for path in (first, second, liar):
+        path.parent.mkdir(parents=True)
+    own = uuid4().hex.encode()
+    first.write_bytes(SAMPLE.read_bytes().replace(SESSION, own))
+    second.write_bytes((SAMPLES / "rollout-2026.jsonl").read_bytes().replace(SESSION, own))
+    lines = SAMPLE.read_bytes().replace(SESSION, own).splitlines(keepends=True)
+    liar.write_bytes(b"".join(lines[1:]))
+
+    one, other = (here("replay", str(path), "--json").rows()[0] for path in (first, second))
+    refused = here("replay", str(liar), "--json")
+
+    assert one["external_id"] == f"claude-code/{own.decode()}"
+    assert other["external_id"] == f"codex/{own.decode()}"
+    assert one["stored"] == known()[one["external_id"]]["turns"] + one["events"]
+    assert refused.code != 0
+    assert "says that it is the session of" in refused.rows()[0]["error"]
+    assert refused.rows()[0]["stored"] == 0
+
+
+def _hook(here: Cairn, monkeypatch: pytest.MonkeyPatch, *more: str, **payload: object) -> Ran:
+    """Run the command that a hook runs, with its payload."""
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps(payload).encode())))
+    return here("hook", "claude-code", *more)
+
+
+def test_a_hook_sends_what_was_said_between_tools_into_its_own_session_alone(
+    here: Cairn,
+    address: str,
+    place: Place,
+    transcript: Path,
+    known: Known,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    transcript.write_bytes(_renamed(SAMPLE, transcript))
+    own: dict[str, object] = {"session_id": transcript.stem, "transcript_path": str(transcript)}
+    name = f"claude-code/{transcript.stem}"
+    unheard = _hook(here, monkeypatch, **own)
+    prompt = {"hook_event_name": "UserPromptSubmit", "prompt": "Clear the price cache."}
+    headers = {"Authorization": f"Bearer {place.token}", "X-Cairn-Project": "shop"}
+    url = f"{address}/api/v1/hooks/claude-code"
+    httpx.post(url, headers=headers, json={"session_id": transcript.stem, **prompt})
+    before = known()[name]
+
+    theirs = _hook(here, monkeypatch, **{**own, "session_id": "another"})
+    after = known()[name]
+    done = _hook(here, monkeypatch, **own)
+    ended = _hook(here, monkeypatch, "--end", **own)
+
+    assert {one.code for one in (unheard, theirs, done, ended)} == {0}
+    assert name not in unheard.out
+    assert (after["turns"], after["events"]) == (before["turns"], before["events"])
+    row = known()[name]
+    assert row["turns"] > before["turns"]
+    assert row["state"] != "open"

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
 
@@ -112,6 +113,32 @@ def test_the_token_is_in_no_command_line(tmp_path: Path) -> None:
     assert ANSWER in done.stdout
     assert server.url in said
     assert TOKEN not in said
+
+
+@pytest.mark.parametrize(
+    ("harness", "event", "asked"),
+    [
+        ("codex", "Stop", "-q hook codex"),
+        ("claude-code", "Stop", "-q hook claude-code"),
+        ("codex", "SessionEnd", "-q hook codex --end"),
+    ],
+)
+def test_the_client_sends_what_was_said_between_tools_where_it_is_installed(
+    harness: str, event: str, asked: str, tmp_path: Path
+) -> None:
+    said, client = tmp_path / "said", tmp_path / "cairn"
+    os.mkfifo(said)
+    client.write_text(f'#!/bin/sh\n{{ echo "$*"; echo "$CAIRN_URL"; cat; }} >{said}\n')
+    client.chmod(0o755)
+
+    with ThreadPoolExecutor() as pool, serving(GIVEN) as server:
+        sent = pool.submit(said.read_text)  # waits for the client, which may run behind
+        done = run(server.url, harness, event, PATH=f"{tmp_path}:{os.environ['PATH']}")
+        arguments, url, payload = sent.result(timeout=60).split("\n", 2)
+
+    assert ANSWER in done.stdout
+    assert (arguments, url, payload) == (asked, server.url, PAYLOAD)
+    assert server.bodies == [PAYLOAD]
 
 
 def _repository(folder: Path, address: str) -> Path:

@@ -15,7 +15,7 @@ from memory import sql_queries
 from memory.observer.actions.session_findings import observe
 from memory.sessions import reducers
 from memory.sessions.actions import append_events as appending
-from memory.sessions.actions import scratchpads
+from memory.sessions.actions import hook_rows, scratchpads
 from memory.sessions.events import to_row
 from memory.sessions.models import Stream, Turn
 from memory.sessions.queries import events
@@ -222,9 +222,13 @@ def test_the_last_event_and_late_checkpoints_are_looked_up(now: object) -> None:
             cursor.execute(f"EXPLAIN {statement}", {**given, **more})
             return "\n".join(row[0] for row in cursor.fetchall())
 
-    last, append = plan_of("last"), plan_of("append", first=1, now=now)
+    block = {"first": hook_rows.FIRST, "end": hook_rows.END}
+    last, append = plan_of("last", **block), plan_of("append", first=1, now=now)
+    adopt = plan_of("adopt")
 
     assert "memory_turn_once" in last
+    assert "memory_turn_once" in adopt
+    assert "memory_given_session" in adopt
     assert "memory_turn_once" in append
     assert "memory_agentsession_pkey" in append
-    assert "Seq Scan" not in last + append
+    assert "Seq Scan" not in last + append + adopt

@@ -171,7 +171,7 @@ def test_subagents_are_of_the_same_session_in_their_order(main: Transcript) -> N
 
     assert [(one.path.stem, one.rank) for one in found] == [("agent-b2", 1), ("agent-a1", 2)]
     assert [(one.path.stem, one.rank) for one in later] == [("agent-a1", 1), ("agent-b2", 5)]
-    assert {one.external_id for one in found} == {main.external_id} == {f"claude-code:{MAIN}"}
+    assert {one.external_id for one in found} == {main.external_id} == {f"claude-code/{MAIN}"}
     assert len({one.key for one in (main, *found)}) == 3
     named = tuple(reader.named_transcripts(paths=(main.path.parent,), name="claude-code"))
     assert [one.path for one in named] == [main.path]
