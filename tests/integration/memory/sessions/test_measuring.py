@@ -24,7 +24,7 @@ from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
 from memory.review.actions.verdicts import keep, reject
 from memory.review.queries.inbox import get_summary
-from memory.sessions.actions import scratchpads
+from memory.sessions.actions import hook_rows, scratchpads
 from memory.sessions.actions.append_events import cleaned, store_next
 from memory.sessions.actions.append_turns import NewTurn
 from memory.sessions.counters import Kind
@@ -262,7 +262,7 @@ def test_no_sequence_of_a_forgotten_session_is_used_twice(shop: Shop) -> None:
     tell(run, {**call("Read"), "sequence": 1})
 
     with tenancy.unit():
-        assert list(Turn.done.values_list("sequence", flat=True)) == [2]
+        assert list(Turn.done.values_list("sequence", flat=True)) == [hook_rows.FIRST + 2]
 
 
 def use(run: Run, name: str, **given: Any) -> None:
