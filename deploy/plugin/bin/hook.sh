@@ -29,10 +29,14 @@ case ${2:-} in Stop | SessionEnd)
     payload=$(cat)
     told() { printf '%s' "$payload"; }
     ! command -v cairn >/dev/null || send() { # what was said between tools, without secrets
-        told | CAIRN_URL=$host CAIRN_TOKEN=$token cairn -q hook "$@" >/dev/null 2>&1
+        told | CAIRN_URL=$host CAIRN_TOKEN=$token $limit cairn -q hook "$@" >/dev/null 2>&1
     } ;;
 esac
-[ "$1$2" != codexStop ] || send codex # its transcript alone says which calls failed
+limit=
+if [ "$1${2:-}" = codexStop ]; then # its transcript alone says which calls failed
+    ! command -v timeout >/dev/null || limit='timeout 5'
+    send codex
+fi
 answer=$(told | curl -qfsS --max-time "${3:-3}" -w '%{http_code}' -H @/dev/fd/3 --data-binary @- \
     "${host%/}/api/v1/hooks/$1" 2>/dev/null 3<<END
 Authorization: Bearer $token

@@ -1,6 +1,7 @@
 """Hooks of agents' programs over REST: a brief at first, warnings at files, and all is kept."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -233,7 +234,11 @@ def test_what_a_full_session_has_no_room_for_goes_on_in_another_and_ends_with_it
         if event == "read":  # no room for more events, or for more than one turn
             Session.objects.update(events=MOST_OF_SESSION, folded=MOST_OF_SESSION)
         else:
-            Turn.objects.update(sequence=MOST_OF_TURNS - 1)
+            row, at = Session.objects.get(), datetime.now(UTC)
+            Turn.objects.bulk_create(
+                Turn(session=row, sequence=one, role="user", text="Go.", at=at)
+                for one in range(1, MOST_OF_TURNS - 1)
+            )
 
     answer = text_of(told(api, "generic", event))
 
