@@ -35,7 +35,7 @@ BUDGETS = {  # subject: lines
     "memory/review": 3_520,
     "memory/search": 4_570,
     "memory/secrets": 530,
-    "memory/sessions": 5_240,
+    "memory/sessions": 5_270,
     "memory/tasks": 240,
     "memory/text": 680,
     "memory/topics": 990,
