@@ -38,6 +38,7 @@ _LOOKS: Final = frozenset({
     "ls", "cd", "pwd", "echo", "printf", "cat", "find", "wc", "which", "head", "tail", "grep", "rg",
     "sed", "awk", "tree", "stat", "file", "test", "[", "true", "sleep", "date", "env", "jq", "ps",
     "less", "du", "df", "sort", "uniq", "diff", "xxd", "set", "export", "source", "command", "type",
+    "readlink", "realpath",
 })  # fmt: skip
 _MOVES: Final = frozenset(
     {"rm", "mkdir", "cp", "mv", "touch", "kill", "pkill", "ln", "unzip", "tar"}
@@ -51,20 +52,22 @@ _RUNNERS: Final = frozenset({"run", "exec", "compose", "-m"})  # the word behind
 _VERB: Final = re.compile(r"[a-z][\w.:-]*")
 _SAYS_NOTHING: Final = re.compile(  # refused by a person, or a slip in how a shell is used
     r"user (?:doesn't want|rejected|denied)|interrupted by user|\bcd:|\Acd\b|parse error near"
-    r"|unexpected (?:EOF|token)|(?:not found )?in current directory",
+    r"|unexpected (?:EOF|token)|(?:not found )?in current directory|<tool_use_error>",
     re.IGNORECASE,
 )
 _ASSERTS: Final = re.compile(  # a test that does its work
-    r"\bFAIL(?:ED)?\b|\bassert|\bexpected\b.{1,80}\b(?:got|to (?:be|equal|have))\b|\A=== |\A\d+\) "
+    r"\bFAIL(?:ED)?\b|\bassert|\bexpected\b.{1,40}\b(?:got|to (?:be|equal|have))\b|\A=== |\A\d+\) "
     r"|\btests? failed",
     re.IGNORECASE,
 )
 _OF_HOOK: Final = re.compile(
     r"\bpre-(?:commit|push)\b|\bhook\b|\bhusky\b|\blefthook\b|\bcommitlint\b", re.I
 )
-_HOOKED: Final = re.compile(r"\bgit (?P<verb>commit|push)\b")
+_HOOKED: Final = re.compile(r"\bgit (?:-C \S+ )?(?P<verb>commit|push)\b")
+_ELSEWHERE: Final = re.compile(r"\bgit -C \S+")
 _PATH: Final = re.compile(r"\A(?:\.{0,2}/|~/|\$\w+/)|/.*\.\w+\Z|\A[\w-]+\.(?!com\b)\w{1,5}\Z")
 _PLACE: Final = re.compile(r"\A[^\s:(]{1,200}(?::\d+){1,2}:?\s+|\A[^\s:(]{1,200}\(\d+,\d+\):?\s+")
+_LACKING: Final = re.compile(r"command not found: (\S+)|(\S+): (?:command )?not found\Z")
 _WORDS: Final = re.compile(r"\w+")
 _MISSING: Final = re.compile(
     r"command not found|not found|no such (?:file|command|module)|no module named|cannot find"
@@ -132,8 +135,7 @@ def _find_attempts(deeds: tuple[Deed, ...]) -> Iterator[Attempt]:
     for place, deed in enumerate(deeds):
         if not (deed.is_error and deed.act in COMMANDS and _is_telling(deed)):
             continue
-        blocked = _HOOKED.search(deed.target) if _OF_HOOK.search(deed.message) else None
-        hook = blocked["verb"] if blocked else ""
+        hook = _blocked_by_hook(deed)
         failed = (Command(words=("git", hook)),) if hook else find_commands(deed)
         following = deeds[place + 1 : place + 1 + RETRY_CALLS]
         for count, later in enumerate(following, 1):
@@ -141,6 +143,14 @@ def _find_attempts(deeds: tuple[Deed, ...]) -> Iterator[Attempt]:
             if both is not None:
                 yield _make_attempt(deed, both, following[:count], hook)
                 break
+
+
+def _blocked_by_hook(deed: Deed) -> str:
+    """Return the verb of git that a hook blocked, also where a long line was cut before it."""
+    if _OF_HOOK.search(deed.message) is None or "git " not in deed.target:
+        return ""
+    named = _HOOKED.search(deed.target)
+    return named["verb"] if named else "push" if "pre-push" in deed.message else "commit"
 
 
 def _is_telling(deed: Deed) -> bool:
@@ -189,7 +199,9 @@ def _describe_hook(found: list[Attempt], said: str) -> str:
 
 def find_commands(deed: Deed) -> tuple[Command, ...]:
     """Return the commands of a line that do more than look at things or move them."""
-    line = deed.target.partition("<<")[0]  # a text that is handed over is no command
+    line = _ELSEWHERE.sub(
+        "git", deed.target.partition("<<")[0]
+    )  # what is handed over is no command
     return tuple(
         one
         for one in shell.commands(line=line)
@@ -203,8 +215,8 @@ def subject(command: Command) -> str:
     words = command.words
     named = [command.program]
     for place, word in enumerate(words[1:3], 1):
-        is_verb = place == 1 and (_VERB.fullmatch(word) is not None or word == "-m")
-        if not is_verb and words[place - 1] not in _RUNNERS:
+        is_due = place == 1 or words[place - 1] in _RUNNERS
+        if not is_due or (_VERB.fullmatch(word) is None and word != "-m"):
             break
         named.append(word)
     return " ".join(named)
@@ -215,14 +227,20 @@ def _same_thing(
 ) -> tuple[Command, Command] | None:
     """Return the part of a failed line, and that of a later one which tries it again."""
     again = find_commands(later) if later.act in COMMANDS and later.is_done else ()
-    is_missing = _MISSING.search(message) is not None
+    lacking = _LACKING.search(message)
     for one in reversed(failed):  # of a chain the last part most often fails
-        for other in again:
-            if subject(one) == subject(other) and _is_about_the_same(one, other):
-                return one, other
-            if is_missing and _is_wrapped(one, other):
+        is_it = lacking is None or one.program in lacking.groups()
+        for other in again if is_it else ():
+            if _is_next_try(one, other, message):
                 return one, other
     return None
+
+
+def _is_next_try(one: Command, other: Command, message: str) -> bool:
+    """Say whether a command tries again what another one failed at."""
+    if subject(one) == subject(other):
+        return _is_about_the_same(one, other)
+    return _MISSING.search(message) is not None and _is_wrapped(one, other)
 
 
 def _operands(command: Command) -> frozenset[str]:
@@ -257,6 +275,8 @@ def _other_call(failed: Deed, both: tuple[Command, Command], again: Deed) -> str
     if again.is_error:
         return ""
     if one.words == other.words:  # run through another program, such as `npx`, which is not read
+        if _MISSING.search(failed.message) is None:
+            return ""
         words = re.escape(" ".join(other.words))
         found = re.search(rf"(?:\A|[;&|] ?)((?:[\w./-]+ ){{1,3}}{words})(?!\S)", again.target)
         return f"`{found[1][:COMMAND_MOST]}` worked" if found else ""

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from memory.injection.eligibility import FIX
-from memory.observer import dead_ends, detections, evidence_texts
+from memory.observer import corrections, dead_ends, detections, evidence_texts
 from memory.observer.detections import Sighting, SignalEvidence, SignalKind
 from memory.records.formulas import TAINTED_FACTOR
 from memory.sessions.events import Event, Outcome
@@ -97,6 +97,7 @@ SUPPORT_MOST: Final = 4  # sessions beyond that count
 CONFIDENCE_MOST: Final = 0.95  # as for trust from use
 DEAD_END_VALUE: Final = 0.8
 QA_VALUE: Final = 0.75
+CORRECTION_VALUE: Final = 0.75
 COMMIT_VALUE: Final = 0.7
 FAILED: Final = frozenset({Outcome.FAILURE, Outcome.ABANDONED})
 
@@ -240,6 +241,7 @@ def propose(
         found = (
             *_from_signals(scratchpad, seen, seen_before),
             *failures,
+            *_from_corrections(scratchpad),
             *_from_commits(scratchpad),
             *_from_the_product(scratchpad, results),
         )
@@ -358,6 +360,22 @@ def _from_reports(scratchpad: Scratchpad) -> Iterator[ObservedCandidate]:
                 content=f"QA found: {report.text.strip()}",
                 files=report.files,
             )
+
+
+def _from_corrections(scratchpad: Scratchpad) -> Iterator[ObservedCandidate]:
+    """Yield what a person corrected of a command that the agent had just run."""
+    for found in corrections.find_corrections(scratchpad=scratchpad):
+        content = f"{_part(found.says)} (said after the agent ran `{_part(found.command)}`)."
+        yield _shown_once(
+            scratchpad,
+            Source.OBSERVER_INFERRED,
+            CORRECTION_VALUE,
+            *found.evidence,
+            key=f"correction:{content}",
+            type=MemoryType.CORRECTION,
+            content=content,
+            is_unsure=True,
+        )
 
 
 def _from_commits(scratchpad: Scratchpad) -> Iterator[ObservedCandidate]:

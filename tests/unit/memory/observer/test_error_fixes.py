@@ -54,8 +54,22 @@ def found(story: Story) -> tuple[Sighting, ...]:
             "x\nimport ConnTest").fails("mix test", "KeyError: 'b'"),
             "mix test", "solved by adding `import ConnTest` to t.exs",
         ),
+        (
+            Story().fails("mix test", "error: undefined function get/2 (expected ConnTest to define"
+            " such a function, or it to be imported)").run("mix deps.get").run("mix test"),
+            "mix test", "solved by `mix deps.get`",
+        ),
+        (
+            Story().fails(f"git add {'a' * 500} && git commit -m x", "pre-commit: not formatted")
+            .run("git commit -m x"),
+            "git commit", "a hook checks it first",
+        ),
         (Story().fails("make all", "error: x").fails("make all", "error: x"), "make all", ""),
         (Story().fails("make all", "error: x").edit("a.c").run("make all"), "make all", ""),
+        (
+            Story().fails("git -C /a push", UPSTREAM).run("git -C /a push -u o feat-7"),
+            "git push", "`git push -u o <branch>` worked",
+        ),
         (Story().fails("git push", "error: timed out").run("git push"), "git push", ""),
     ],
 )  # fmt: skip
@@ -63,6 +77,14 @@ def test_an_error_is_seen_with_what_made_it_go_through(story: Story, what: str, 
     (one,) = found(story)
 
     assert (one.details["what"], one.details["how"]) == (what, how)
+
+
+def test_another_command_of_a_chain_that_was_lacking_and_a_flaky_test_are_no_fix() -> None:
+    chain = Story().fails("go run ./a && python3.12 b.py", "zsh: command not found: python3.12")
+    flaky = Story().fails("vitest run", "Errors 6 errors").run("npx vitest run")
+
+    assert found(chain.run("pip install b").run("go run ./a")) == ()
+    assert [one.details["how"] for one in found(flaky)] == [""]
 
 
 def test_an_error_is_the_same_whatever_the_branch_the_place_and_the_time() -> None:

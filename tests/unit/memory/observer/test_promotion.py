@@ -357,6 +357,40 @@ def test_a_turn_to_another_way_alone_and_words_without_a_try_are_no_dead_end() -
         assert dead_ends.find_dead_ends(scratchpad=story.scratchpad()) == ()
 
 
+@pytest.mark.parametrize(
+    ("ran", "said", "content"),
+    [
+        (
+            "npm install left-pad", "No, use pnpm instead.",
+            "Use pnpm instead (said after the agent ran `npm install`).",
+        ),
+        (
+            "golangci-lint run ./pkg/a", "no, lint the whole project. It fails else.",
+            "Lint the whole project (said after the agent ran `golangci-lint run`).",
+        ),
+    ],
+)  # fmt: skip
+def test_a_correction_is_tied_to_the_command_it_is_about(ran: str, said: str, content: str) -> None:
+    story = terminal().prompt("Add it").run(ran).read("a").prompt(said).done()
+
+    (offer,) = offered(story)
+
+    assert (offer.type, offer.content) == (MemoryType.CORRECTION, content)
+    assert offer.needs_review
+    assert [one.sequence for one in offer.evidence] == [2, 8]
+
+
+def test_a_correction_of_the_moment_or_of_something_else_is_tied_to_nothing() -> None:
+    for said in (
+        "No, not yet, run it later.",
+        "No, is that what npm does?",
+        "No, the text is wrong.",
+    ):
+        assert offered(terminal().prompt("x").run("npm install a").prompt(said).done()) == ()
+    far = terminal().prompt("x").run("npm install a").read("a").read("b").read("c")
+    assert offered(far.prompt("No, use pnpm.").done()) == ()
+
+
 # How well commits and results of tools are kept: tests/bench/bench_foreign.
 @pytest.mark.parametrize(
     ("message", "type", "content"),
