@@ -79,6 +79,11 @@ class Allowance:
     per_turn: int = 1  # calls that a turn may cost
     of_turns: int | None = None  # calls left of those of a part, None: not counted
 
+    @property
+    def most_calls(self) -> int:
+        """How many calls may still be made, tries included."""
+        return self.calls if self.of_turns is None else min(self.calls, self.of_turns)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
@@ -142,6 +147,7 @@ def extract_part(*, turns: tuple[Turn, ...], allowance: Allowance, tenant: str) 
         nonce=nonce,
         text=written,
         max_output_tokens=MOST_OUTPUT_TOKENS,
+        most_calls=allowance.most_calls,
     )
     if data is None:
         found = extract.extract(turns=turns)
@@ -204,10 +210,12 @@ def ask(
     nonce: str,
     text: str,
     max_output_tokens: int,
+    most_calls: int | None = None,
 ) -> tuple[Mapping[str, Any] | None, Spent]:
     """Ask a model; return its data and what it cost, None where it failed. Outside of a unit.
 
-    `text` is data between two marks, a nonce that nobody can have known.
+    `text` is data between two marks, a nonce that nobody can have known. Each try is a call, and
+    costs what the vendor says, whatever became of it.
     """
     request = contracts.ChatRequest(
         messages=(
@@ -218,15 +226,22 @@ def ask(
         json_schema=question.schema,
         accepts=question.accepts,
         max_output_tokens=max_output_tokens,
+        most_calls=most_calls,
     )
     try:
         answer = model.complete_json(request=request)
     except errors.ProviderError as error:
         log.warning("Words do it, the model failed: %s", error.detail)
-        return None, Spent(model=model.key, calls=1, fallbacks=1)
+        return None, Spent(
+            model=model.key,
+            calls=error.calls,
+            fallbacks=1,
+            input_tokens=error.input_tokens,
+            output_tokens=error.output_tokens,
+        )
     spent = Spent(
         model=model.key,
-        calls=1,
+        calls=answer.calls,
         input_tokens=answer.input_tokens,
         output_tokens=answer.output_tokens,
     )
@@ -268,7 +283,7 @@ def book(*, session_id: UUID, spent: Spent, now: datetime, counted_as: str = "")
 
     `counted_as` names calls that are counted for themselves besides.
     """
-    if not spent.calls:
+    if spent == NOTHING_SPENT:
         return
     with tenancy.unit():
         row = Session.objects.select_for_update().filter(pk=session_id).first()
@@ -284,7 +299,7 @@ def book(*, session_id: UUID, spent: Spent, now: datetime, counted_as: str = "")
 
 def book_use(*, spent: Spent, project_id: UUID | None, now: datetime) -> None:
     """Add to the day's sums of a model, with its cost by the installation's prices. In a unit."""
-    if not spent.calls:
+    if spent == NOTHING_SPENT:
         return
     prices: Mapping[str, tuple[Decimal, Decimal]] = settings.CAIRN_MODEL_PRICES
     first, last = prices.get(spent.model, (Decimal(0), Decimal(0)))
@@ -340,6 +355,7 @@ def ask_model(*, pairs: tuple[model_answers.StatementPair, ...], allowance: Allo
         nonce=nonce,
         text=model_answers.write_pairs(pairs=pairs, nonce=nonce),
         max_output_tokens=TOKENS_A_PAIR * (len(pairs) + 1),
+        most_calls=allowance.most_calls,
     )
     if data is None:
         failed = Degraded.MODEL_FAILED.value

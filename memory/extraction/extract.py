@@ -249,7 +249,7 @@ def _rejects(text: str) -> bool:
 
 def _candidate(said: SpokenSentence, place: _Place) -> Candidate | None:
     content = bare(text=said.text)
-    if not content or _is_talk(content, place):
+    if not content or chatter.is_talk(text=content, is_agent=place.is_agent):
         return None
     opened = chatter.PATTERNS["opening"].sub("", said.text.strip())
     is_asked = bool(chatter.PATTERNS["asked_to_keep"].match(opened)) and not place.is_agent
@@ -272,13 +272,6 @@ def _candidate(said: SpokenSentence, place: _Place) -> Candidate | None:
         certainty=CERTAIN if marked else GUESSED,
         is_asked=is_asked,
     )
-
-
-def _is_talk(content: str, place: _Place) -> bool:
-    """Say whether a sentence states nothing, or too little."""
-    if content.endswith(":") or not chatter.has_substance(text=content):
-        return True
-    return chatter.is_talk(text=content, is_agent=place.is_agent)
 
 
 def _guess(content: str, place: _Place) -> MemoryType | None:
@@ -306,6 +299,8 @@ def _alone(content: str, type: MemoryType, place: _Place) -> str:
     One that points back has the sentence before in front of it, or is completed from what the
     other side said.
     """
+    if not chatter.has_substance(text=content):
+        return ""
     lacks = chatter.PATTERNS["fix_of_what"].match(content)
     is_tail = chatter.PATTERNS["tail"].match(content) is not None
     if not (lacks or is_tail or passages.is_continuation(text=content)):

@@ -88,7 +88,8 @@ def _with_name(text: str, kind: re.Match[str], before: SaidBefore) -> str:
     found = {one for one in name.findall(said) if not _PATTERNS["no_name"].fullmatch(one)}
     if len(found) != 1 or points_back(text=text) or _PATTERNS["no_kind"].fullmatch(kind["kind"]):
         return ""
-    return re.sub(rf"\b{re.escape(kind['kind'])}\b", f"{found.pop()} {kind}", text, count=1)
+    start = kind.start("kind")
+    return f"{text[:start]}{found.pop()} {text[start:]}"
 
 
 def _with_subject(text: str, before: SaidBefore) -> str:

@@ -74,16 +74,18 @@ class ChatRequest:
     max_output_tokens: int = 1024
     deadline_seconds: float = 60.0  # a caller for whom a person waits sets 2 or less
     accepts: Mapping[str, object] | None = None  # what an answer must fit; None: the schema
+    most_calls: int | None = None  # tries that may be paid for; None: as many as the limits say
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatAnswer:
-    """A JSON object checked against the request's schema, and the tokens that it cost."""
+    """A JSON object checked against the request's schema, and what all tries for it cost."""
 
     data: Mapping[str, object]
     model: str
     input_tokens: int
     output_tokens: int
+    calls: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,11 @@ RETRYABLE_STATUSES: Final = frozenset({408, 409, 425})  # timeout, conflict, too
 
 
 class ProviderError(Unavailable, code="provider_error", title="The model provider failed"):
-    """A model call gave no usable answer; `detail` says why and `hint` what to do."""
+    """A model call gave no usable answer; `detail` says why and `hint` what to do.
+
+    `calls`, `input_tokens` and `output_tokens` are what the tries of a chat model cost all the
+    same: vendors bill what they refuse, cut off or write in a wrong shape.
+    """
 
     is_transient: ClassVar[bool] = False
     default_hint: ClassVar[str] = "Try again later, or choose another model in the settings."
@@ -36,6 +40,7 @@ class ProviderError(Unavailable, code="provider_error", title="The model provide
         """Keep the message for people, the vendor's name and the way out."""
         super().__init__(detail=detail, hint=hint or self.default_hint)
         self.provider = provider
+        self.calls = self.input_tokens = self.output_tokens = 0
 
 
 class ProviderUnavailable(

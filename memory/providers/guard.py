@@ -204,17 +204,27 @@ class Guard:
         self._circuits: dict[tuple[str, str], _Circuit] = {}  # those that failed lately
 
     def run(
-        self, *, tenant: str, provider: str, seconds: float, call: Callable[[float], Answer]
+        self,
+        *,
+        tenant: str,
+        provider: str,
+        seconds: float,
+        call: Callable[[float], Answer],
+        most_calls: int | None = None,
     ) -> Answer:
         """Return the answer of `call`, which is given the seconds left and checks its answer.
+
+        It is called so often at most, once at least.
 
         Raises ProviderError as `call` does, once no retry may help or fits into `seconds`.
         """
         ends_at = self._clock() + seconds
+        tries = self.limits.retries + 1
+        most = tries if most_calls is None else min(tries, most_calls)
 
         def gives_up(state: RetryCallState) -> bool:
             is_too_late = self._clock() + state.upcoming_sleep >= ends_at
-            return is_too_late or state.attempt_number > self.limits.retries
+            return is_too_late or state.attempt_number >= most
 
         retrying = Retrying(
             retry=retry_if_exception(

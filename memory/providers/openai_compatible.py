@@ -7,7 +7,7 @@ counts as local.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
@@ -63,12 +63,17 @@ class ChatChoice(BaseModel):
     finish_reason: str | None = None
 
 
-class ChatBody(BaseModel):
+class UsageBody(BaseModel):
+    """What an answer says it cost."""
+
+    usage: object = None
+
+
+class ChatBody(UsageBody):
     """The body of /chat/completions, as far as it is read."""
 
     choices: list[ChatChoice]
     model: str | None = None
-    usage: object = None
 
 
 @dataclass(kw_only=True)
@@ -92,6 +97,24 @@ class OpenAIEmbedder(RemoteEmbedder[openai.OpenAI]):
 
 
 @dataclass(slots=True, kw_only=True)
+class Bill:
+    """What the tries for one answer cost: requests that were sent, and tokens of all answers."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def add(self, *, body: str) -> None:
+        """Add the tokens of an answer, whatever else is wrong with it."""
+        try:
+            usage = UsageBody.model_validate_json(body).usage
+        except ValidationError:
+            return  # no answer of the protocol tells what it cost
+        self.input_tokens += _tokens(usage, "prompt_tokens")
+        self.output_tokens += _tokens(usage, "completion_tokens")
+
+
+@dataclass(slots=True, kw_only=True)
 class OpenAIChatModel:
     """One request to /chat/completions, for one tenant, asking for JSON that fits a schema."""
 
@@ -103,14 +126,29 @@ class OpenAIChatModel:
     tenant: str
 
     def complete_json(self, *, request: contracts.ChatRequest) -> contracts.ChatAnswer:
-        return self.guard.run(
-            tenant=self.tenant,
-            provider=NAME,
-            seconds=min(self.guard.limits.total_seconds, request.deadline_seconds),
-            call=partial(self._request, request),
+        bill = Bill()
+        try:
+            answer = self.guard.run(
+                tenant=self.tenant,
+                provider=NAME,
+                seconds=min(self.guard.limits.total_seconds, request.deadline_seconds),
+                call=partial(self._request, request, bill),
+                most_calls=request.most_calls,
+            )
+        except errors.ProviderError as error:
+            error.calls = bill.calls
+            error.input_tokens, error.output_tokens = bill.input_tokens, bill.output_tokens
+            raise
+        return replace(
+            answer,
+            calls=bill.calls,
+            input_tokens=bill.input_tokens,
+            output_tokens=bill.output_tokens,
         )
 
-    def _request(self, request: contracts.ChatRequest, seconds: float) -> contracts.ChatAnswer:
+    def _request(
+        self, request: contracts.ChatRequest, bill: Bill, seconds: float
+    ) -> contracts.ChatAnswer:
         messages = [{"role": each.role.value, "content": each.text} for each in request.messages]
         schema = {"name": request.schema_name, "strict": True, "schema": dict(request.json_schema)}
         # the vendor's newest models refuse both of the names that every other server knows
@@ -119,6 +157,7 @@ class OpenAIChatModel:
             if self.is_of_openai
             else {"max_tokens": request.max_output_tokens, "temperature": 0.0}
         )
+        bill.calls += 1
         with _translated_errors():
             response = self.client.chat.completions.with_raw_response.create(
                 model=self.key.removeprefix(f"{NAME}/"),
@@ -127,6 +166,7 @@ class OpenAIChatModel:
                 timeout=seconds,
                 **bounds,
             )
+        bill.add(body=response.text)
         answer = read_chat(body=response.text)
         accepts = request.json_schema if request.accepts is None else request.accepts
         contracts.check_schema(data=answer.data, schema=accepts, provider=NAME)
@@ -179,8 +219,8 @@ def read_chat(*, body: str) -> contracts.ChatAnswer:
     return contracts.ChatAnswer(
         data=contracts.json_object(text=choice.message.content, provider=NAME),
         model=answer.model or "",
-        input_tokens=_tokens(answer, "prompt_tokens"),
-        output_tokens=_tokens(answer, "completion_tokens"),
+        input_tokens=_tokens(answer.usage, "prompt_tokens"),
+        output_tokens=_tokens(answer.usage, "completion_tokens"),
     )
 
 
@@ -192,8 +232,8 @@ def _read(shape: type[Body], text: str) -> Body:
         raise _lacks(path or "JSON") from error
 
 
-def _tokens(answer: ChatBody, name: str) -> int:
-    count = answer.usage.get(name) if isinstance(answer.usage, dict) else None
+def _tokens(usage: object, name: str) -> int:
+    count = usage.get(name) if isinstance(usage, dict) else None
     return count if isinstance(count, int) and 0 <= count < MOST_TOKENS else 0
 
 

@@ -18,7 +18,13 @@ from accounts.queries import Initiator, caller_of, check_token
 from memory.documents import queries
 from memory.documents.actions.import_batches import fail_import, run_import
 from memory.extraction.actions import judge_added
-from memory.observer.actions import consolidate, finalize, session_findings, synthesize
+from memory.observer.actions import (
+    consolidate,
+    finalize,
+    second_reading,
+    session_findings,
+    synthesize,
+)
 from memory.review.actions import rollback
 from teams.permissions import Act, require
 
@@ -71,14 +77,19 @@ def _who_began(began: Initiator) -> Caller:
 def consolidate_session(claim: Claim) -> Mapping[str, Any]:
     """Decide what a session has shown, and take what is worth keeping of its turns."""
     (session_id,) = map(UUID, claim.payload["ids"])
+    tell = partial(jobs.progress, claim)
     try:
+        if claim.payload.get("again"):
+            return second_reading.read_again(
+                session_id=session_id, now=timezone.now(), tell=tell, holder=claim.id
+            )
         counts = finalize.finalize(session_id=session_id, now=timezone.now())
         return {
             **counts,
             **consolidate.consolidate(
                 session_id=session_id,
                 now=timezone.now(),
-                tell=partial(jobs.progress, claim),
+                tell=tell,
                 holder=claim.id,
                 is_decided=bool(counts),
             ),

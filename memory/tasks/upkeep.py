@@ -21,6 +21,7 @@ from memory.experiments.actions import consequences
 from memory.index.actions import embedding, maintenance
 from memory.intake.actions import apply_decision
 from memory.intake.actions.apply_decision import ReplacementShare, integrate_stored
+from memory.observer.actions import second_reading
 from memory.observer.actions.prior_sessions import forget_counted
 from memory.observer.actions.raise_alarms import raise_alarms
 from memory.observer.actions.synthesize import queue_weekly
@@ -80,11 +81,17 @@ def _forget_actions() -> int:
     return forgotten + apply_decision.forget_actions(now=now, days=settings.KEEP_ACTIONS_DAYS)
 
 
+def _tend_sessions() -> int:
+    """End silent sessions, and let a model read those that it failed on."""
+    now = timezone.now()
+    return lifecycle.end_idle(now=now) + second_reading.queue_missed(now=now)
+
+
 UPKEEP: Final[Mapping[str, Callable[[], object]]] = {  # in every organization, once a slot
     "merge_access": maintenance.merge_access,  # the access log into the usage counts
     "embed_missing": maintenance.embed_missing,
     "read_names": queue_read_names_of_entities,
-    "tend_sessions": lambda: lifecycle.end_idle(now=timezone.now()),
+    "tend_sessions": _tend_sessions,
     "raise_alarms": lambda: raise_alarms(now=timezone.now()),
     "forget_actions": _forget_actions,
     "sort_topics": topics_actions.queue,

@@ -40,12 +40,15 @@ from memory.taxonomy import Source
 MOST_MEMORIES: Final = 30  # a session: what has more is no conversation
 LEASE_MINUTES: Final = 10  # that a part takes at most; who is silent for longer is gone
 READ_AT_ONCE: Final = 300  # turns of a unit
+MISSED: Final = "missed_from"  # of a result: after which turn a model failed
+MISSED_TRIES: Final = "missed_tries"
+TRIES_MOST: Final = 3  # to read again; then words have had the last word
 
 Tell = Callable[[int, int], None]
 
 
 @dataclass(slots=True, kw_only=True)
-class _Consolidation:
+class Consolidation:
     """What one consolidation has to do and has done so far."""
 
     session: Session
@@ -57,6 +60,7 @@ class _Consolidation:
     noted: Counter[str] = field(default_factory=Counter)  # of the counts, by the session's row
     dropped: Counter[str] = field(default_factory=Counter)
     degraded: Counter[str] = field(default_factory=Counter)
+    missed: int | None = None  # the turn before the first that a model failed on
 
 
 def consolidate(
@@ -74,7 +78,7 @@ def consolidate(
     Raises Unavailable while another one reads the session.
     Raises PermanentFailure when who opened it is gone, may not write or does not see its project.
     """
-    run = _begin(session_id, holder or uuid4(), now, is_decided=is_decided)
+    run = begin(session_id, holder or uuid4(), now, is_decided=is_decided)
     if run is None:
         return {"gone": 1}  # or open again: its next end takes it
     row, tenant = run.session, tenancy.current().schema_name
@@ -83,16 +87,24 @@ def consolidate(
     while turns := _next_turns(row):
         for batch in model_answers.batches(turns=turns):
             found = extraction.extract_part(turns=batch, allowance=run.allowance, tenant=tenant)
-            _take(run, found, turns=len(batch))
+            take(run, found, turns=len(batch))
+            if run.missed is None and found.degraded == extraction.Degraded.MODEL_FAILED.value:
+                run.missed = batch[0].sequence - 1
             run.counts["turns"] += len(batch)
             _advance(run, batch[-1].sequence)
             tell(run.counts["turns"], total)
-    return _finish(run)
+    return finish(run)
 
 
-def _begin(
+def origin_of(*, row: Session, turn: int) -> str:
+    """Return the address of a turn, as its memories name it."""
+    return f"session:{row.id}#turn-{turn}"
+
+
+def begin(
     session_id: UUID, holder: UUID, now: datetime, *, is_decided: bool
-) -> _Consolidation | None:
+) -> Consolidation | None:
+    """Hold a session for reading; None where it is gone or goes on. Opens a unit."""
     with tenancy.unit():
         rows = Session.objects.select_for_update(of=("self",)).select_related("project")
         row = rows.filter(pk=session_id).first()
@@ -104,7 +116,7 @@ def _begin(
         row.read_by = holder
         _save(row, "read_by")
         caller = sessions.opener_of(row=row, now=now)
-        return _Consolidation(
+        return Consolidation(
             session=row,
             who=offers.Proposing(
                 caller=caller, level=trust_level_of(caller=caller, project_id=row.project_id)
@@ -121,7 +133,7 @@ def _next_turns(row: Session) -> tuple[Turn, ...]:
         return sessions.spoken(session_id=row.id, after=row.taken_through, limit=READ_AT_ONCE)
 
 
-def _hold(run: _Consolidation) -> Session:
+def _hold(run: Consolidation) -> Session:
     """Lock the session's row. In a unit. Raises Unavailable when another job has taken over."""
     row = Session.objects.select_for_update().get(pk=run.session.pk)
     if row.read_by != run.holder:
@@ -141,7 +153,7 @@ def _save(row: Session, *fields: str) -> None:
     row.save(update_fields=[*fields, "read_until"])
 
 
-def _note(run: _Consolidation, row: Session) -> None:
+def _note(run: Consolidation, row: Session) -> None:
     """Add to the row what this run has counted since; a run that is killed has spent it."""
     since = {name: value - run.noted[name] for name, value in run.counts.items()}
     sums = {name: int(row.result.get(name, 0)) + added for name, added in since.items()}
@@ -149,14 +161,14 @@ def _note(run: _Consolidation, row: Session) -> None:
     run.noted = Counter(run.counts)
 
 
-def _take(run: _Consolidation, found: extraction.Extracted, *, turns: int) -> None:
+def take(run: Consolidation, found: extraction.Extracted, *, turns: int) -> None:
     """Store the candidates of a part, within what a session may add.
 
     What they are to what is known is asked where its turns may cost another call. What only the
     opener sees leaves nowhere then.
     """
     run.counts["candidates"] += len(found.candidates)
-    _book(run, found)
+    book(run, found)
     row = run.session
     gate = promotion.of_turns(setting=scratchpads.setting_of(row=row))
     fitting = [one for one in found.candidates if gate is None or one.type in gate.types]
@@ -172,7 +184,7 @@ def _take(run: _Consolidation, found: extraction.Extracted, *, turns: int) -> No
     judged = extraction.judge(caller=run.who.caller, news=news, allowance=allowance, now=run.now)
     run.counts["compared"] += judged.pairs
     run.counts["judged"] += sum(map(len, judged.judged.values()))
-    _book(run, judged)
+    book(run, judged)
     # The cap of its type holds with what was observed.
     most = MOST_MEMORIES if gate is None else offers.room(row=row)
     for number, new in enumerate(news):
@@ -182,7 +194,7 @@ def _take(run: _Consolidation, found: extraction.Extracted, *, turns: int) -> No
             _remember(run, new, judged.judged.get(number, ()))
 
 
-def _remember(run: _Consolidation, new: NewMemory, judged: tuple[Judged, ...]) -> None:
+def _remember(run: Consolidation, new: NewMemory, judged: tuple[Judged, ...]) -> None:
     """Send a candidate through the door, and count what became of it."""
     try:
         outcome = remember(caller=run.who.caller, new=new, now=run.now, judged=judged)
@@ -195,7 +207,7 @@ def _remember(run: _Consolidation, new: NewMemory, judged: tuple[Judged, ...]) -
         run.counts[outcome.outcome] += 1
 
 
-def _book(run: _Consolidation, asked: extraction.Extracted | extraction.Judgment) -> None:
+def book(run: Consolidation, asked: extraction.Extracted | extraction.Judgment) -> None:
     """Book what a call cost, and take over what became of the session since, under its lock."""
     run.allowance = extraction.after(allowance=run.allowance, spent=asked.spent)
     run.dropped.update(asked.dropped)
@@ -211,7 +223,7 @@ def _book(run: _Consolidation, asked: extraction.Extracted | extraction.Judgment
     run.session.observed = row.observed
 
 
-def _new_memory(run: _Consolidation, candidate: extract.Candidate, method: str) -> NewMemory:
+def _new_memory(run: Consolidation, candidate: extract.Candidate, method: str) -> NewMemory:
     """Return a candidate as it is stored; in a tainted session nobody knows what it rests on.
 
     What words alone have found waits for a person, unless one asked to keep it: of 100 sentences
@@ -236,12 +248,12 @@ def _new_memory(run: _Consolidation, candidate: extract.Candidate, method: str) 
         attributes={STATED_BY: PERSON} if is_rule else {},
         confidence=candidate.certainty,
         event_at=candidate.event_at,
-        source_uri=f"session:{row.id}#turn-{candidate.turn}",
+        source_uri=origin_of(row=row, turn=candidate.turn),
         source_line=candidate.line,
     )
 
 
-def _advance(run: _Consolidation, sequence: int) -> None:
+def _advance(run: Consolidation, sequence: int) -> None:
     """Write down how far it came; a turn that came late and stands before that is read next."""
     with tenancy.unit():
         row = _hold(run)
@@ -252,29 +264,42 @@ def _advance(run: _Consolidation, sequence: int) -> None:
     run.session.taken_through = row.taken_through
 
 
-def _finish(run: _Consolidation) -> Mapping[str, Any]:
-    """Write down what it came to; in words it is the newest."""
-    counts, why = run.counts, ""
+def _why(run: Consolidation) -> str:
+    """Say in words why nothing was added; empty where something was."""
+    counts = run.counts
+    if counts["added"]:
+        return ""
+    if MISSED in run.session.result:  # it was read again, and nothing new was found
+        return str(run.session.result.get("why", ""))
     if not counts["turns"]:
-        why = message("There was no new turn to look at.")
-    elif not counts["candidates"]:
-        why = message("Nothing in it was worth keeping.")
-    elif not counts["added"]:
-        is_known = counts["known"] + counts["confirmed"] > 0
-        why = (
-            message("All of it is known already.")
-            if is_known
-            else message("No memory passed the intake checks.")
-        )
-    told: dict[str, Any] = {"why": why}
+        return message("There was no new turn to look at.")
+    if not counts["candidates"]:
+        return message("Nothing in it was worth keeping.")
+    if counts["known"] + counts["confirmed"] > 0:
+        return message("All of it is known already.")
+    return message("No memory passed the intake checks.")
+
+
+def finish(run: Consolidation) -> Mapping[str, Any]:
+    """Write down what it came to; in words it is the newest."""
+    told: dict[str, Any] = {"why": _why(run)}
     told |= {"dropped": dict(run.dropped)} if run.dropped else {}
     told |= {"degraded": dict(run.degraded)} if run.degraded else {}
     with tenancy.unit():
         row = _hold(run)
         _note(run, row)
-        row.result |= told
+        row.result = {**_without_missed(run, row.result), **told}
         row.consolidated_at = run.now
         row.state = "consolidated" if row.state == "ended" else row.state
         row.read_by = row.read_until = None
         row.save(update_fields=["result", "state", "consolidated_at", "read_by", "read_until"])
     return {**run.counts, **told}
+
+
+def _without_missed(run: Consolidation, result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a result with from where a model may read again, if it may."""
+    kept = {name: value for name, value in result.items() if name != MISSED}
+    tries = int(result.get(MISSED_TRIES, 0))
+    if run.missed is None or tries >= TRIES_MOST:
+        return kept
+    return {**kept, MISSED: run.missed, MISSED_TRIES: tries + 1}

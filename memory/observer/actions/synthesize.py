@@ -179,6 +179,7 @@ def draft_synthesis(
         nonce=nonce,
         text=syntheses.written_facts(module=summary.module.module, told=told, nonce=nonce),
         max_output_tokens=OUTPUT_TOKENS_EACH * (syntheses.DRAFTS_MOST + 1),
+        most_calls=allowance.most_calls,
     )
     extraction.book(session_id=row.id, spent=spent, now=now)
     counts = Counter({"calls": spent.calls, "tokens": spent.tokens})

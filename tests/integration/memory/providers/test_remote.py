@@ -100,6 +100,21 @@ def test_no_faulty_chat_answer_is_ever_returned(
         model.complete_json(request=REQUEST)
 
 
+@pytest.mark.parametrize("fault", [Fault.REFUSAL, Fault.CUT_OFF, Fault.WRONG_SCHEMA])
+def test_what_a_useless_chat_answer_cost_is_told(
+    vendors: Vendors, vendor: Vendor, fault: Fault
+) -> None:
+    vendor.script = [fault]
+    model = vendors.chat_model(tenant="acme")
+    assert model is not None
+
+    with pytest.raises(ProviderError) as found:
+        model.complete_json(request=REQUEST)
+
+    cost = found.value
+    assert (cost.calls, cost.input_tokens, cost.output_tokens) == (1, 7, 3)
+
+
 def test_a_vendor_without_its_key_is_asked_and_refuses(vendors: Vendors, vendor: Vendor) -> None:
     vendor.script = [Status(status=401)]
     settings = replace(vendors.settings, cohere_api_key="")

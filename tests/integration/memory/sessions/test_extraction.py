@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.conf import LazySettings
 
 from accounts import tenancy
 from memory.extraction.actions import Allowance, Extracted, Mode, Spent, book_use, extract_part
+from memory.observer.actions.second_reading import AGAIN_MINUTES, queue_missed, read_again
 from memory.records.models import Conflict, Memory, MemoryLink
 from memory.sessions.actions.append_turns import NewTurn, take_conversation
 from memory.sessions.actions.lifecycle import NewSession
@@ -18,7 +20,7 @@ from memory.sessions.turns import Speaker, Turn
 from teams.actions import change_project
 from teams.models import Project
 from tests.support import vendors
-from tests.support.agent_runs import DECISION, TRAP, Shop, contents
+from tests.support.agent_runs import DECISION, TRAP, Shop, contents, silent
 from tests.support.memories import sent
 from tests.support.vendor_server import Fault, Vendor
 
@@ -122,6 +124,41 @@ def test_a_fault_of_the_provider_loses_nothing(shop: Shop, vendor: Vendor) -> No
     assert (counts["degraded"], counts["turns"]) == ({"model_failed": 1}, 3)
 
 
+def test_what_a_model_failed_on_is_read_again_once_and_nothing_is_doubled(
+    shop: Shop, vendor: Vendor
+) -> None:
+    vendor.script.append(Fault.HALF_JSON)
+    run = shop.opened(shop.owner, shared=True)
+    run.says(*(NewTurn(role=speaker.value, text=text) for speaker, text in TALK))
+    first = run.ends().consolidated()
+    restated = "The team decided to move from Redis 6 to Valkey because of its license."
+    cause = "Two workers that start together make the importer fail."
+    vendor.chat_content = answer(candidate(1, restated), candidate(2, cause, type="gotcha"))
+    later = shop.now + timedelta(minutes=AGAIN_MINUTES + 1)
+
+    queued = [queue_missed(now=shop.now), queue_missed(now=later)]
+    counts = read_again(session_id=run.id, now=later, tell=silent)
+
+    assert (first["degraded"], queued) == ({"model_failed": 1}, [0, 1])
+    assert (counts["read_again"], counts["added"], counts["dropped"]) == (3, 1, {"restated": 1})
+    assert contents() == {DECISION, TRAP, cause}
+    assert queue_missed(now=later + timedelta(days=1)) == 0
+
+
+def test_a_model_that_stays_away_is_asked_three_times_and_words_keep_what_they_took(
+    shop: Shop, vendor: Vendor
+) -> None:
+    vendor.script.extend([Fault.HALF_JSON] * 4)
+    run = shop.opened(shop.owner, shared=True)
+    run.says(*(NewTurn(role=speaker.value, text=text) for speaker, text in TALK))
+    run.ends().consolidated()
+
+    tries = [read_again(session_id=run.id, now=shop.now, tell=silent) for _ in range(4)]
+
+    assert [one.get("calls", 0) for one in tries] == [1, 1, 1, 0]
+    assert contents() == {DECISION, TRAP}
+
+
 def test_after_five_faults_the_model_is_left_alone(vendor: Vendor) -> None:
     vendor.script.extend([Fault.GARBAGE] * 9)
 
@@ -129,6 +166,20 @@ def test_after_five_faults_the_model_is_left_alone(vendor: Vendor) -> None:
 
     assert {(one.method, one.degraded) for one in found} == {("heuristic", "model_failed")}
     assert len(vendor.asked) == 5
+    assert [one.spent.calls for one in found] == [1] * 5 + [0] * 3
+
+
+@pytest.mark.parametrize(("calls", "asked"), [(1, 1), (2, 2), (9, 3)])
+def test_each_try_is_a_call_of_the_cap_and_its_tokens_are_booked(
+    vendor: Vendor, calls: int, asked: int
+) -> None:
+    vendors.chat_at(url=vendor.url, limits=replace(vendors.ONCE, retries=2))
+    vendor.script = [Fault.WRONG_SCHEMA] * 3
+
+    found = extracted(calls=calls)
+
+    assert (found.degraded, len(vendor.asked)) == ("model_failed", asked)
+    assert (found.spent.calls, found.spent.tokens) == (asked, asked * 10)
 
 
 def test_calls_cost_by_day_and_model(shop: Shop, vendor: Vendor, settings: LazySettings) -> None:

@@ -96,6 +96,66 @@ def test_an_agents_error_and_fix_are_kept_and_what_points_back_takes_the_sentenc
 
 
 @pytest.mark.parametrize(
+    ("said", "content", "type"),
+    [
+        ("Always branch from dev", "", "requirement"),
+        ("No, that is wrong: the retry limit is 5", "The retry limit is 5", "correction"),
+        ("we gave up on X because of its license.", "We gave up on X because of its license.",
+         "dead_end"),
+        ("We tried Redis streams for the log. Gave up, no order across shards.", "", "dead_end"),
+        ("We are going with Postgres 16.", "", "decision"),
+        ("Careful, in BigQuery date_trunc week starts on Sunday",
+         "In BigQuery date_trunc week starts on Sunday", "gotcha"),
+        ("Nothing is created in the console any more, all of it is in Terraform.", "",
+         "requirement"),
+        ("No direct pushes to main.", "", "requirement"),
+        ("Hi, I'm Priya, data engineer.", "The user is Priya, data engineer.", "identity"),
+        ("fine. then remember: invoices are stored in EUR cents.",
+         "Invoices are stored in EUR cents.", "fact"),
+        ("Drafts should not appear in the list of targets", "", "requirement"),
+    ],
+)  # fmt: skip
+def test_plain_remarks_get_their_type(said: str, content: str, type: str) -> None:
+    assert kept(said) == [(content or said, type)]
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "content"),
+    [
+        ("Should I raise the pool to 100?", "don't raise the pool, 60 connections",
+         "Don't raise the pool, 60 connections"),
+        ("Who may change DNS records?", "only the platform team, Lena approves",
+         "Who may change DNS records? Only the platform team, Lena approves"),
+        ("Provider or Riverpod for the state?", "Let's go with Riverpod then",
+         "Provider or Riverpod for the state? Let's go with Riverpod"),
+        ("The client retries 5 times, then gives up.", "no, that's not right. It retries 8 times.",
+         "The client retries 8 times."),
+        ("The orders model feeds finance.", "The model has to be finished before 06:00.",
+         "The orders model has to be finished before 06:00."),
+        ("Done, it is in place.", "Let's go with Riverpod then", ""),
+        ("Done, it is in place.", "The model has to be finished before 06:00.", ""),
+        ("The orders model and the sales model are slow.", "The model must be done by 6.", ""),
+        ("Is that what you mean?", "only the platform team, Lena approves", ""),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_alone_is_completed_or_left_out(
+    before: str, said: str, content: str
+) -> None:
+    talk = found((Speaker.ASSISTANT, before), (Speaker.USER, said))
+
+    assert [one.content for one in talk if one.speaker is Speaker.USER] == [content] * bool(content)
+
+
+def test_a_statement_that_nothing_marks_is_a_fact_of_low_certainty() -> None:
+    (marked,) = found((Speaker.USER, "We decided to use Valkey for sessions."))
+    said = "Prices are stored as integers in cents."
+    (unmarked,) = found((Speaker.ASSISTANT, "I see."), (Speaker.USER, said))
+
+    assert not found((Speaker.USER, said), (Speaker.USER, "Why is the sum wrong?"))
+    assert (unmarked.type, unmarked.certainty < marked.certainty) == (MemoryType.FACT, True)
+
+
+@pytest.mark.parametrize(
     "said",
     [
         "Should we decide to use Valkey for sessions?",
