@@ -102,8 +102,8 @@ def create_memory(call: Call, body: NewMemory, query: WaitQuery) -> Remembered:
     stored twice; an external_id that exists is brought up to date. A refusal is a 422 that names
     the gate and says what would pass.
     """
-    new = answers.as_answer(caller=call.caller, new=body.made_for(call.caller), now=call.now)
-    new = binding.bind(caller=call.caller, new=new)
+    new = binding.bind(caller=call.caller, new=body.made_for(call.caller))
+    new = answers.as_answer(caller=call.caller, new=new, now=call.now)
     return _remembered(call, remember(caller=call.caller, new=new, now=call.now), query.wait)
 
 

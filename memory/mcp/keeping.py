@@ -61,8 +61,8 @@ def add_memory(call: Call, arguments: NewStatement) -> Outcome:
     confirmed, not stored twice. What would replace a person's word is proposed, and waits.
     """
     new = NewMemory(**dict(arguments), source=Source.AGENT_EXPLICIT.value)
-    new = answers.as_answer(caller=call.caller, new=new, now=call.now)
     new = binding.bind(caller=call.caller, new=new)
+    new = answers.as_answer(caller=call.caller, new=new, now=call.now)
     outcome = remember(caller=call.caller, new=new, now=call.now)
     if outcome.memory is None:
         raise RefusedByGate(gate=outcome.gate, detail=outcome.reason, hint=outcome.hint)

@@ -32,8 +32,7 @@ class Session(models.Model):
     `figures` are the numbers by which groups are compared.
 
     `reflection` is what its agent was asked before it stopped, None where it was not: when
-    (`asked_at`), on which evidence (`lessons`), what tainted it then (`tainted_by`), and how many
-    memories it `answered` with.
+    (`asked_at`), and on which evidence (`lessons`).
 
     `thread` names the piece of work that several sessions may belong to.
     """

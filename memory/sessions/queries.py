@@ -239,19 +239,10 @@ def _of_program(caller: Caller) -> Q:
     return opened_by_caller(caller=caller) & is_same
 
 
-def asked(*, caller: Caller, project: str | None, since: datetime) -> Session | None:
-    """Return the caller's running session in a project whose agent was asked since then.
-
-    In a unit. Raises NotFound for a project the caller cannot see.
-    """
-    rows = visible(caller=caller).filter(
-        _of_program(caller), state="open", reflection__asked_at__gte=since.isoformat()
-    )
-    row = rows.order_by("-active_at", "id").first()
-    if row is None:
-        return None
-    named = places.find_project(caller=caller, ref=project).id if project else None
-    return row if row.project_id == named else None
+def asked(*, session_id: UUID, since: datetime) -> Session | None:
+    """Return a session whose agent was asked for lessons since; None for another. In a unit."""
+    rows = Session.objects.select_related("project").filter(pk=session_id)
+    return rows.filter(reflection__asked_at__gte=since.isoformat()).first()
 
 
 def spoken(*, session_id: UUID, after: int, limit: int) -> tuple[Spoken, ...]:

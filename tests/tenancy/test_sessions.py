@@ -1,7 +1,8 @@
 """Sessions, what was said in them and given out stay with whom they belong to."""
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -12,13 +13,20 @@ from accounts.caller import Caller, Role
 from accounts.errors import NotFound
 from accounts.models import Organization
 from memory.experiments.queries import SessionFigures, figures
+from memory.injection.actions.external_binding import Whereabouts
+from memory.injection.actions.hooks import follow_agent
+from memory.injection.harnesses import ADAPTERS, Harness, read_payload
+from memory.injection.queries import reflection_totals
 from memory.intake.actions.remember import remember
+from memory.intake.validation import NewMemory
+from memory.observer.actions import reflection
 from memory.search.actions import search
 from memory.search.request import SearchRequest
 from memory.sessions import queries as sessions
-from memory.sessions.actions import binding
+from memory.sessions.actions import answers, binding
 from memory.sessions.actions.lifecycle import end_session
-from memory.sessions.models import GivenOut
+from memory.sessions.models import GivenOut, Session
+from memory.taxonomy import Source
 from teams.actions import create_project
 from teams.models import Project, ProjectMember
 from tests.support import memories, people
@@ -174,3 +182,42 @@ def test_what_an_agent_adds_is_bound_to_no_session_of_somebody_else(shop: Shop) 
 
     assert bound == new
     assert own.session_id is not None
+
+
+def tell_hook(shop: Shop, **payload: Any) -> str:
+    """Let a hook of the member's agent tell something; return what its agent is asked."""
+    shop.now += timedelta(seconds=1)
+    fields = {"session_id": "run-1", "cwd": "/home/ana/store", **payload}
+    event = read_payload(adapter=ADAPTERS[Harness.CODEX], payload=fields)
+    of: dict[str, Any] = {"caller": shop.agent, "event": event, "now": shop.now}
+    follow_agent(**of, whereabouts=Whereabouts())
+    return reflection.ask(**of)
+
+
+def test_a_question_is_its_own_persons(shop: Shop) -> None:
+    for command, came in (
+        ("git push", "Exit code 1\nfatal: no upstream"),
+        ("git push -u o x", "ok"),
+    ):
+        fields = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_response": came}
+        tell_hook(shop, hook_event_name="PostToolUse", **fields)
+    asked = tell_hook(shop, hook_event_name="Stop", last_assistant_message="Done.")
+    with tenancy.unit():
+        name = Session.objects.get().external_id
+    new = NewMemory(
+        content="A new branch is pushed with git push -u origin BRANCH, or git refuses it.",
+        source=Source.AGENT_EXPLICIT.value,
+        project=shop.slug,
+    )
+
+    theirs = binding.bind(caller=shop.program, new=new)
+
+    assert "no upstream" in asked
+    assert reflection.ask_again(caller=shop.program, project=shop.slug, now=shop.now) == ""
+    assert not answers.as_answer(caller=shop.program, new=theirs, now=shop.now).is_evidenced
+    assert listed(shop.program, external_id=name) == []
+    assert len(listed(shop.agent, external_id=name)) == 1
+    assert reflection_totals(caller=shop.program, project=shop.slug).asked == 0
+    assert reflection_totals(caller=shop.agent, project=shop.slug).asked == 1
+    with pytest.raises(NotFound):
+        reflection.ask_again(caller=shop.agent, project="nowhere", now=shop.now)

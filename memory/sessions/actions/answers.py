@@ -2,7 +2,7 @@
 
 What it adds before a person speaks again is its answer: stored like any explicit memory, through
 the same gates, and marked as evidenced, since the session showed what it rests on. Only a person
-verifies it. After outside content nothing an agent adds is evidenced: it is tainted and waits.
+verifies it. After outside content, of which `binding` knows, nothing an agent adds is evidenced.
 """
 
 from dataclasses import replace
@@ -25,33 +25,32 @@ ANSWER_MINUTES: Final = 15  # after which what an agent adds is no answer; defau
 def as_answer(*, caller: Caller, new: NewMemory, now: datetime) -> NewMemory:
     """Return what an agent adds with its evidence, where it answers what it was asked.
 
-    Anything else comes back as it is.
+    It was bound to its running session before; anything else comes back as it is.
     """
-    if is_person(caller=caller):
+    if is_person(caller=caller) or new.session_id is None:
         return new
     since = now - timedelta(minutes=ANSWER_MINUTES)
     with tenancy.unit():
-        row = sessions.asked(caller=caller, project=new.project, since=since)
-        if row is None or not _is_answer(row):
+        row = sessions.asked(session_id=new.session_id, since=since)
+        if row is None or not _is_answer(row, new):
             return new
     asked: dict[str, Any] = row.reflection or {}
     last = max(one["sequence"] for one in asked["lessons"])
-    reason = asked["tainted_by"]
     return replace(
         new,
-        session_id=row.id,
         source_uri=new.source_uri or f"session:{row.id}#event-{last}",
-        is_evidenced=not reason,
-        taint_reason=reason,
-        needs_review=new.needs_review or bool(reason),
+        is_evidenced=not new.taint_reason,
     )
 
 
-def _is_answer(row: Session) -> bool:
-    """Say whether what an agent that was asked adds now answers it: no person spoke since.
+def _is_answer(row: Session, new: NewMemory) -> bool:
+    """Say whether what is added now answers: to the session's project, no person spoke since.
 
-    And so far it has given fewer answers than it may. In a unit.
+    And so far its agent has given fewer answers than it may. In a unit.
     """
+    names = {row.project.slug, str(row.project_id)} if row.project else {None}
+    if new.project not in names:
+        return False
     asked_at = datetime.fromisoformat((row.reflection or {})["asked_at"])
     spoken = Turn.objects.filter(session=row, role=Speaker.USER.value, at__gt=asked_at)
     given = Memory.objects.filter(
