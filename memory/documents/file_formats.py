@@ -73,6 +73,9 @@ class DocumentCandidate:
     source_hash: str = ""
     source_line: int | None = None
     commit_sha: str = ""
+    thread: str = ""
+    session: str = ""
+    position: int | None = None
     keys: tuple[str, ...] = ()
     links: tuple[tuple[str, str], ...] = ()
     record: Mapping[str, Any] = field(default_factory=dict)
@@ -172,10 +175,16 @@ FIELDS: Final[Mapping[str, tuple[FieldRule, str]]] = {
         for name, why in rows.items()
     },
 }
+LATER: Final[Mapping[str, Any]] = {"thread": "", "session": "", "position": None}  # than some files
 TIMES: Final = (
     "last_confirmed_at", "verified_at", "event_at", "created_at", "updated_at", "valid_from",
     "valid_until", "stale_at", "last_accessed_at",
 )  # fmt: skip
+
+
+def completed(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record with what older files do not have."""
+    return {**LATER, **given}
 
 
 def read_time(*, text: Any) -> datetime | None:

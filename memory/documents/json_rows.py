@@ -190,7 +190,11 @@ def _candidate(
 def _read_fields(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return those fields of a row that every format calls alike, as far as they are any good."""
     attributes = row.get("attributes")
+    place = {name: file_formats.text_of(row.get(name), 200) for name in ("thread", "session")}
+    happened = row.get("event_at") or row.get("event_time") or row.get("created_at")
     return {
+        **place,
+        "position": file_formats.line_of(row.get("position")) if any(place.values()) else None,
         "type": file_formats.choice_of(row.get("type"), TYPES),
         "external_id": file_formats.text_of(row.get("external_id"), 200),
         "tags": custom_type_rules.once(tags=file_formats.texts_of(row.get("tags"))),
@@ -199,7 +203,7 @@ def _read_fields(row: Mapping[str, Any]) -> dict[str, Any]:
         "attributes": attributes if isinstance(attributes, dict) else {},
         "confidence": file_formats.share_of(row.get("confidence")),
         "pinned": row.get("pinned") is True,
-        "event_at": file_formats.time_of(row.get("event_at") or row.get("created_at")),
+        "event_at": file_formats.time_of(happened),
     }
 
 

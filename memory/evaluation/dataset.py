@@ -442,13 +442,9 @@ def _query(
 
 
 def _turn(id: str, content: str, place: Row, began: datetime, number: int) -> Row:
-    """Return a turn of a session; a second each keeps them in order, for the sets have no times.
-
-    Its day stands among its tags, in words, so that a question finds it by the date.
-    """
+    """Return a turn of a session; a second each keeps them in order, for the sets have no times."""
     moment = (began + timedelta(seconds=number)).isoformat()
-    day = f"{began.day} {began:%B %Y}"
-    return _memory(id, content, "episode", **place, event_at=moment, tags=[day])
+    return _memory(id, content, "episode", **place, event_at=moment)
 
 
 def _time(told: object, form: str, file: str, line: int, field: str) -> datetime:

@@ -9,12 +9,13 @@ Memories come in through the same door as an import, are embedded and counted, t
 true only for a time are closed.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
-from uuid import NAMESPACE_OID, UUID, uuid4, uuid5
+from uuid import UUID, uuid4
 
 from django.db import transaction
 
@@ -70,7 +71,6 @@ def trial(
             embedded += embedding.embed_batch(memory_ids=every[start : start + EMBED_TOGETHER])
             tell(f"embedded {embedded} of {len(every)} memories")
         _close(judged.memories, ids, now)
-        _join_turns(judged.memories, ids)
         first = {memory_id: name for name, memory_id in reversed(ids.items())}
         same = {name: first[memory_id] for name, memory_id in ids.items()}
         with tenancy.unit():
@@ -132,6 +132,7 @@ def _fill(
         create_project(caller=caller, slug=slug, name=slug, now=now)
     ids: dict[str, UUID] = {}
     refused: dict[str, str] = {}
+    places = Counter[str]()  # of the turns of each session, which stand in their order
     for start in range(0, len(memories), MOST):
         part = memories[start : start + MOST]
         new = tuple(
@@ -143,6 +144,8 @@ def _fill(
                 tags=item.tags,
                 related_files=item.files,
                 event_at=item.event_at,
+                session=item.session or "",
+                position=_next_place(places, item.session),
             )
             for item in part
         )
@@ -154,6 +157,13 @@ def _fill(
                 ids[item.id] = outcome.memory.id
         tell(f"stored {start + len(part)} of {len(memories)} memories")
     return ids, refused
+
+
+def _next_place(places: Counter[str], session: str | None) -> int | None:
+    if session is None:
+        return None
+    places[session] += 1
+    return places[session]
 
 
 def _close(memories: tuple[JudgedMemory, ...], ids: dict[str, UUID], now: datetime) -> None:
@@ -168,13 +178,3 @@ def _close(memories: tuple[JudgedMemory, ...], ids: dict[str, UUID], now: dateti
             row.valid_until = item.valid_until
             writes.save(row=row, fields=("superseded_by", "status", "valid_until"), now=now)
     maintenance.refresh_lexicon()
-
-
-def _join_turns(memories: tuple[JudgedMemory, ...], ids: dict[str, UUID]) -> None:
-    """Put the turns of a session together, as an observer of it would have."""
-    seated = tuple(item for item in memories if item.session and item.id in ids)
-    with tenancy.unit():
-        turns = Memory.objects.in_bulk([ids[item.id] for item in seated])
-        for item in seated:
-            turns[ids[item.id]].session_id = uuid5(NAMESPACE_OID, item.session or "")
-        Memory.objects.bulk_update(turns.values(), ("session_id",))

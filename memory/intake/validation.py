@@ -34,6 +34,8 @@ LONGEST: Final[Mapping[str, int]] = {  # characters, the columns'
     "phase": 20,
     "methodology": 40,
     "commit_sha": 64,
+    "thread": 200,
+    "session": 200,
     "project": 64,
     "team": 64,
 }
@@ -84,6 +86,9 @@ class NewMemory:
     source_hash: str = ""
     source_line: int | None = None
     commit_sha: str = ""
+    thread: str = ""
+    session: str = ""
+    position: int | None = None
     needs_review: bool = False
     taint_reason: str = ""  # said by the observer alone, never by a caller
     own_type: str = ""  # what it is called already, never said by a caller
@@ -102,6 +107,7 @@ def check_fields(*, new: NewMemory) -> None:
         *_length_errors(new),
         *_choice_errors(new),
         *_figure_errors(new),
+        *_place_errors(new),
     )
     if not errors:
         type = MemoryType(new.type) if new.type else None
@@ -201,6 +207,13 @@ def _figure_errors(new: NewMemory) -> Iterator[FieldError]:
             "Use a moment of the years {first} to {last}.", first=texts.EARLIEST, last=texts.LATEST
         )
         yield _fault("/event_at", detail, "range")
+
+
+def _place_errors(new: NewMemory) -> Iterator[FieldError]:
+    if new.position is not None and not 0 <= new.position <= LARGEST_LINE:
+        yield _fault("/position", "Use the number of a turn.", "range")
+    if new.position is not None and not (new.thread or new.session):
+        yield _fault("/position", "Name the thread or the session that it is a place in.", "alone")
 
 
 def _find_touched(wholes: list[str]) -> set[int]:

@@ -58,7 +58,7 @@ class SearchArguments(shapes.RankedFilters):
         max_length=len(filters.STATES),
         description="Also what is not live: archived, superseded, stale, any; or only pinned.",
     )
-    limit: Limit = 8
+    limit: Limit = 5
     mode: Annotated[str, OneOf((*Mode, shapes.PATTERN))] = Field(
         Mode.HYBRID.value,
         description="hybrid; keyword: by words alone; pattern: query is a regular expression.",

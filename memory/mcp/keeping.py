@@ -6,10 +6,10 @@ from uuid import UUID
 from pydantic import AliasPath, BeforeValidator, Field
 
 from accounts.api import jobs
-from accounts.api.schemas import Choice, Name, Result, Several
+from accounts.api.schemas import Choice, Moment, Name, Result, Several
 from accounts.caller import TokenScope
 from memory.api.documents import RefusedStatement
-from memory.api.schemas.memories import Content, Files, Kind
+from memory.api.schemas.memories import Content, ConversationId, Files, Kind, Position
 from memory.api.sessions import SpokenTurn
 from memory.documents.actions import note_push
 from memory.errors import RefusedByGate
@@ -39,6 +39,10 @@ class NewStatement(ProjectArgument):
         max_length=200,
         description="Your own id for it, unique in the project; sending it again updates it.",
     )
+    event_at: Moment | None = Field(None, description="When it happened.")
+    thread: ConversationId = Field("", description="Conversation it is of.")
+    session: ConversationId = Field("", description="Sitting of that.")
+    position: Position | None = Field(None, description="Its place there.")
 
 
 class KeptMemory(Noticed):

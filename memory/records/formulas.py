@@ -1,9 +1,10 @@
 """Formulas of belief and value: confidence, importance, activation; pure, each with its source.
 
 Confidence says how far a memory may be believed now. The effective one is the stored one times a
-factor for each doubt times retention since the last change, confirmation or access. Everything
-comes from a stored base and a date: multiplying a stored value each night compounds. Time
-lowers retention alone: stale is what its source no longer says, contradicted what evidence denies.
+factor for each doubt times retention since the last change or confirmation: that it was shown to
+somebody says nothing about its truth. Everything comes from a stored base and a date: multiplying a
+stored value each night compounds. Time lowers retention alone, down to the memory's own floor:
+stale is what its source no longer says, contradicted what evidence denies.
 
 Activation is ACT-R's base level: how likely a memory is needed now (Anderson & Lebiere 1998). A
 score that is a sum carries its parts as factors, so that it can be explained.
@@ -22,6 +23,7 @@ VERIFICATION_FACTORS: dict[Verification, float] = {
     Verification.CONTRADICTED: 0.3,
 }
 TAINTED_FACTOR = 0.7
+DISPUTED_FACTOR = 0.8  # of each side of an open conflict
 CONFIRMED = 0.9  # of what a person confirmed in person, at least; default, not measured
 LONG_TERM_FROM = 0.7  # importance
 SHORT_TERM_FROM = 0.3  # importance
@@ -59,17 +61,17 @@ def checked_not_negative(*, name: str, value: float) -> float:
     return value
 
 
-def retention(*, days_since_access: float, half_life_days: float | None, pinned: bool) -> float:
+def retention(*, days_idle: float, half_life_days: float | None, pinned: bool) -> float:
     """Compute 0.5^(days / half-life), 0..1; 1 when pinned or without a half-life.
 
     Raises ValueError for a negative age or a half-life that is not above 0.
     """
-    checked_not_negative(name="days_since_access", value=days_since_access)
+    checked_not_negative(name="days_idle", value=days_idle)
     if half_life_days is not None and not half_life_days > 0.0:
         raise ValueError(f"half_life_days must be above 0, not {half_life_days}")
     if pinned or half_life_days is None:
         return 1.0
-    return float(0.5 ** (days_since_access / half_life_days))
+    return float(0.5 ** (days_idle / half_life_days))
 
 
 def effective_confidence(
@@ -77,18 +79,21 @@ def effective_confidence(
     confidence: float,
     verification: Verification,
     is_tainted: bool,
+    is_disputed: bool,
+    floor: float,
     half_life_days: float | None,
     pinned: bool,
-    days_since_access: float,
+    days_idle: float,
 ) -> float:
-    """Compute the confidence to act on now, 0..1; `half_life_days` None = it never decays."""
+    """Compute the confidence to act on now, 0..1; `half_life_days` None = it never decays.
+
+    `days_idle` are those since the last change or confirmation. Time takes a confidence to the
+    floor and no further; doubts count in full.
+    """
     stored = checked_share(name="confidence", value=confidence)
-    kept = retention(
-        days_since_access=days_since_access, half_life_days=half_life_days, pinned=pinned
-    )
-    return (
-        stored * VERIFICATION_FACTORS[verification] * (TAINTED_FACTOR if is_tainted else 1.0) * kept
-    )
+    kept = stored * retention(days_idle=days_idle, half_life_days=half_life_days, pinned=pinned)
+    doubts = (TAINTED_FACTOR if is_tainted else 1.0) * (DISPUTED_FACTOR if is_disputed else 1.0)
+    return max(kept, min(stored, floor)) * VERIFICATION_FACTORS[verification] * doubts
 
 
 def confirmed(*, confidence: float) -> float:

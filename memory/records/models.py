@@ -90,6 +90,10 @@ class Memory(models.Model):
     source = models.CharField(max_length=20)
     source_interface = models.CharField(max_length=20)
     session_id = models.UUIDField(null=True, blank=True)
+    # where in a conversation of other people's a text was said: their ids of it and of its sitting
+    thread = models.CharField(max_length=200, blank=True, default="", db_default="")
+    session = models.CharField(max_length=200, blank=True, default="", db_default="")
+    position = models.PositiveIntegerField(null=True, blank=True)
     provenance_sessions = ArrayField(models.UUIDField(), default=list)
     commit_sha = models.CharField(max_length=64, blank=True)
     source_uri = models.CharField(max_length=500, blank=True)
@@ -157,6 +161,11 @@ class Memory(models.Model):
             ),
             models.Index(
                 fields=("session_id",), condition=Q(session_id__isnull=False), name="memory_session"
+            ),
+            models.Index(
+                fields=("thread", "session", "position", "id"),
+                condition=Q(position__isnull=False),
+                name="memory_conversation",
             ),
             GinIndex(fields=("related_files",), name="memory_files"),
             GinIndex(fields=("tags",), name="memory_tags"),

@@ -6,7 +6,7 @@ contradicts what all see is nothing that others learn, neither from the feed nor
 """
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -63,6 +63,7 @@ def index_words(*, rows: tuple[Memory, ...]) -> None:
             content=texts.visible_text(text=row.content),
             files=tuple(row.related_files),
             tags=tuple(row.tags),
+            day=row.event_at and row.event_at.astimezone(UTC).date(),
         )
         found.append((row.id, embedding.code_of(row.type), words))
     index_queries.write_keywords(rows=tuple(found))

@@ -184,11 +184,10 @@ def _answer(run: _Run) -> SearchAnswer:
         run.watch.end("rerank")
         hits = _read(run, ordered)
     threshold = ordered.pool.threshold
-    fitting = sum(hit.explain["relevance"]["value"] >= threshold for hit in hits)
-    shown = fitting if request.silence is Silence.HIT or not fitting else len(hits)
+    does_fit = _does_fit(request, hits, threshold)
     return SearchAnswer(
         hits=hits,
-        nothing_relevant=not fitting,
+        nothing_relevant=not does_fit,
         degraded=ordered.degraded if run.is_whole else (*ordered.degraded, SECRET_LEFT_OUT),
         took_ms=run.watch.total(),
         stages=run.watch.stages,
@@ -197,9 +196,19 @@ def _answer(run: _Run) -> SearchAnswer:
         topic=ordered.pool.topic,
         graph=ordered.graph,
         funnel=presentation.funnel_of(
-            standings=ordered.standings, limit=request.limit, shown=shown, threshold=threshold
+            standings=ordered.standings,
+            limit=request.limit,
+            shown=len(hits) if does_fit else 0,
+            threshold=threshold,
         ),
     )
+
+
+def _does_fit(request: SearchRequest, hits: tuple[Hit, ...], threshold: float) -> bool:
+    """Say whether something fits; without silence, hits alone do not say so."""
+    if request.silence is not Silence.NONE:
+        return bool(hits)
+    return any(hit.explain["relevance"]["value"] >= threshold for hit in hits)
 
 
 def _understand(caller: Caller, request: SearchRequest, now: datetime, deadline: Deadline) -> _Run:
@@ -218,7 +227,7 @@ def _understand(caller: Caller, request: SearchRequest, now: datetime, deadline:
         raise wrong_field(
             pointer="/query", detail=detail, hint="Use your own words.", code="secret"
         )
-    asked = query.understand(text=words)
+    asked = query.understand(text=words, today=(request.asked_at or now).date())
     watch.end("understand")
     return _Run(
         caller=caller,
@@ -323,8 +332,13 @@ def _rerank(run: _Run, ordered: _Ordered) -> _Ordered:
 def _read(run: _Run, ordered: _Ordered) -> tuple[Hit, ...]:
     """Judge the best, and read those that silence lets through with what contradicts them."""
     pool = ordered.pool
-    best = ordered.standings[: run.request.limit]
-    judged = pools.judge(pool=pool, standings=best, silence=run.request.silence)
+    judged = pools.judge(
+        pool=pool,
+        standings=ordered.standings,
+        silence=run.request.silence,
+        limit=run.request.limit,
+    )
+    weak = (one.memory_id for one, value in judged if value.value < pool.threshold)
     run.watch.end("judge")
     with tenancy.unit():
         views, sides = memory_views.give_out_together(
@@ -333,6 +347,7 @@ def _read(run: _Run, ordered: _Ordered) -> tuple[Hit, ...]:
             now=run.now,
             graph=ordered.graph,
             is_noted=run.request.is_noted,
+            weak=frozenset(weak),
         )
     run.watch.end("read")
     return tuple(

@@ -67,8 +67,8 @@ NAMED_BY_SOURCE: Final = 1 / 3  # of that for source text; measured
 BOOST: Final = 0.3  # of the range of the scores, for what shares all files of the first
 FIRST: Final = 10  # ranks whose files are the neighborhood
 LAST: Final = 50  # rank down to which the others may rise
-PREVIOUS: Final = 0.50  # of the turn before
-NEXT: Final = 0.25  # of the turn after
+PREVIOUS: Final = 0.30  # of the turn before; both measured on conversations of people
+NEXT: Final = 0.15  # of the turn after
 SHARES: Final[Shares] = {  # of meaning in meaning and words; measured
     Item.DIALOGUE: 0.50,
     Item.CODE: 0.80,
@@ -131,7 +131,7 @@ class Boost(NamedTuple):
 def with_sessions(
     *, candidates: tuple[FusedCandidate, ...], turns: Turns
 ) -> tuple[FusedCandidate, ...]:
-    """Add 0.5 · above(previous) + 0.25 · above(next) to each path's score of an episode.
+    """Add 0.3 · above(previous) + 0.15 · above(next) to each path's score of an episode.
 
     above(x): its score minus the lowest of the path, 0 where it was not found. Episodes of `turns`
     that no path found become candidates, at the lowest score of the path plus what is added.

@@ -30,7 +30,6 @@ from memory.search.fusion import FusedCandidate, Method, Path, Turns
 from memory.search.query import Query, QueryKind
 from memory.search.refinement import ASKED
 from memory.search.request import SearchRequest, Silence, is_narrowed, question_of, scope_of
-from memory.taxonomy import MemoryType
 from memory.topics import queries as topics_queries
 from teams import visibility
 
@@ -141,17 +140,17 @@ def _read_known(
     sight: visibility.Sight,
     now: datetime,
 ) -> tuple[dict[UUID, ranking.Evidence], Turns]:
-    """Return the evidence of what was found and of what stands beside its episodes, and those.
+    """Return the evidence of what was found and of the turns beside it, and those turns.
 
     A request with filters gets no neighbors, for which its filters were not asked.
     """
     with_text = request.rerank in ASKED
     read = partial(queries.read_evidence, sight=sight, asked=asked, with_text=with_text, now=now)
     known = read(memory_ids=tuple(one.memory_id for one in found))
-    episodes = tuple(id for id, one in known.items() if one.type is MemoryType.EPISODE)
-    if not episodes:
+    said = tuple(id for id, one in known.items() if one.in_conversation)
+    if not said:
         return known, {}
-    turns = turns_around(turns=queries.read_turns(memory_ids=episodes, sight=sight))
+    turns = turns_around(turns=queries.read_turns(memory_ids=said, sight=sight))
     if is_narrowed(request=request):
         turns = {id: turn for id, turn in turns.items() if id in known}
     beside = tuple(turns.keys() - known.keys())
@@ -217,17 +216,25 @@ def rank(*, pool: Pool, request: SearchRequest) -> tuple[ranking.Standing, ...]:
 
 
 def judge(
-    *, pool: Pool, standings: tuple[ranking.Standing, ...], silence: Silence = Silence.HIT
+    *,
+    pool: Pool,
+    standings: tuple[ranking.Standing, ...],
+    silence: Silence = Silence.HIT,
+    limit: int | None = None,
 ) -> tuple[tuple[ranking.Standing, relevance.Relevance], ...]:
-    """Return those that silence lets through, each with its relevance, in order."""
+    """Return the first `limit` that silence lets through, each with its relevance, in order.
+
+    The whole ranking says whether anything fits.
+    """
     judged = relevance.judge(
         observed=_observed(pool), calibration=pool.calibration, wording=pool.asked.wording
     )
     values = tuple((one, judged[one.memory_id]) for one in standings)
-    fitting = tuple((one, value) for one, value in values if value.value >= pool.threshold)
+    first = values[:limit]
     if silence is Silence.HIT:
-        return fitting
-    return values if fitting or silence is Silence.NONE else ()
+        return tuple((one, value) for one, value in first if value.value >= pool.threshold)
+    does_fit = any(value.value >= pool.threshold for _, value in values)
+    return first if does_fit or silence is Silence.NONE else ()
 
 
 def graph_part_of(

@@ -35,8 +35,8 @@ EXACTLY: Final = 'm.content COLLATE "C"'
 ANY_CASE: Final = 'lower(m.content COLLATE "C")'
 EVIDENCE: Final = (
     "id", "type", "source", "files", "age_days", "idle_days", "accesses", "confidence",
-    "verification", "half_life_days", "pinned", "tainted", "governance", "tags", "missing", "text",
-    "things",
+    "floor", "disputed", "verification", "half_life_days", "pinned", "tainted", "in_conversation",
+    "governance", "tags", "missing", "text", "things",
 )  # fmt: skip
 PATHS: Final = tuple(  # in the order of the columns behind the share of words
     path.value for path in (Path.KEYWORD, Path.GRAPH, Path.ENTITIES, Path.COMMUNITIES)
@@ -128,21 +128,28 @@ def _evidence(row: Mapping[str, Any]) -> ranking.Evidence:
             half_life_days=row["half_life_days"],
             pinned=row["pinned"],
             is_tainted=row["tainted"],
-            days_since_access=idle_days,
+            is_disputed=row["disputed"],
+            floor=row["floor"],
+            days_idle=idle_days,
         ),
         missing=row["missing"] or 0.0,
         text=row["text"],
         things=frozenset(row["things"]),
         item=Item.DIALOGUE if row["type"] == taxonomy.MemoryType.EPISODE else item,
+        in_conversation=row["in_conversation"],
     )
 
 
 def read_turns(*, memory_ids: tuple[UUID, ...], sight: Sight) -> Turns:
-    """Return what stands beside these episodes in their sessions, as far as visible. In a unit."""
+    """Return what stands beside these in their conversations, as far as visible. In a unit."""
     rows = sql_queries.filled(
         "turns",
         file=FILE,
-        parts={"visible": visibility.as_sql(alias="m"), "seen": visibility.as_sql(alias="c")},
+        parts={
+            "beside": sql_queries.text("beside", file=FILE),
+            "visible": visibility.as_sql(alias="m"),
+            "seen": visibility.as_sql(alias="c"),
+        },
         ids=list(memory_ids),
         **parameters(sight=sight),
     )

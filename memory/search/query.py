@@ -11,6 +11,7 @@ question.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -21,6 +22,7 @@ from memory.entities import names
 from memory.entities import rules as entities_rules
 from memory.entities.rules import EntityKind
 from memory.taxonomy import LinkKind
+from memory.text import days
 from memory.text import text as texts
 
 IDENTIFIER_SHARE: Final = 0.25  # of the words, at least; a default, not measured
@@ -83,8 +85,8 @@ class Query:
     kinds: tuple[str, ...] = ()
 
 
-def understand(*, text: str) -> Query:
-    """Understand a query; an empty one is semantic."""
+def understand(*, text: str, today: date | None = None) -> Query:
+    """Understand a query, its days as of today; an empty one is semantic."""
     normalized = texts.normalize(text=text)
     spans = entities_rules.find_entities(text=normalized)
     code = {
@@ -104,12 +106,19 @@ def understand(*, text: str) -> Query:
     return Query(
         normalized=normalized,
         kind=kind,
-        keyword_text=texts.keyword_text(content=normalized, files=(), tags=()),
+        keyword_text=_keywords(normalized, today),
         wording=wording_of(text=normalized),
         identifiers=identifiers,
         named=named,
         kinds=tuple(kind for layer in layers for kind in LINKS_OF_LAYERS.get(layer, ())),
     )
+
+
+def _keywords(text: str, today: date | None) -> str:
+    """Return what BM25 looks for: the words, and the one of each day that they name."""
+    named = () if today is None else days.find_days(text=text, today=today)
+    words = texts.keyword_text(content=text, files=(), tags=())
+    return " ".join((words, *(days.word_of(day=day) for day in named)))
 
 
 def wording_of(*, text: str) -> Wording:

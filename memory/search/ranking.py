@@ -91,7 +91,8 @@ def profile_of(*, name: str | None) -> RankingProfile:
 class Evidence:
     """What is known of a candidate besides its paths: ages in days, beliefs and shares 0..1.
 
-    `idle_days`: since it was last used, confirmed or changed; `missing`: the share of the query's
+    `idle_days`: since it was last confirmed or changed; `in_conversation`: that it has a place in
+    one, and so neighbors; `missing`: the share of the query's
     identifiers that it has in no spelling; `text`: what a reranker reads, empty when none is asked,
     and then `things`, the keys of what it names, are not read either.
     """
@@ -109,6 +110,7 @@ class Evidence:
     text: str = ""
     things: frozenset[str] = frozenset()
     item: fusion.Item = fusion.Item.PROSE
+    in_conversation: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -112,7 +112,8 @@ class SearchRequest(Narrowing):
     `modules`: any of these; `states`: also what is not live; `least_sure`, `most_sure`: bounds of
     the confidence; `phase`: of the work, raises some types; `threshold` 0 returns the ranking
     without silence; `hyde`: a model may write the memory that is missing when little is found;
-    `is_noted`: that the results were given out.
+    `is_noted`: that the results were given out; `asked_at`: what yesterday is relative to, now
+    where it is None.
     """
 
     query: str
@@ -128,6 +129,7 @@ class SearchRequest(Narrowing):
     mode: str = Mode.HYBRID.value
     silence: Silence = Silence.QUERY
     is_noted: bool = True
+    asked_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,12 +15,13 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
 from memory.taxonomy import CITATION_LENGTH, CODE_TAG, MemoryType
+from memory.text import days
 
 EARLIEST: Final = 1900  # year
 LATEST: Final = 2200  # year; both defaults, not measured
@@ -119,13 +120,16 @@ def identifier_parts(*, text: str) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def keyword_text(*, content: str, files: tuple[str, ...], tags: tuple[str, ...]) -> str:
-    """Compose the text for BM25: content, files and tags, then the parts of identifiers.
+def keyword_text(
+    *, content: str, files: tuple[str, ...], tags: tuple[str, ...], day: date | None = None
+) -> str:
+    """Compose the text for BM25: content, files, tags and day, then the parts of identifiers.
 
     Source text, which the tag `code` marks, has its language among its words.
     """
     language = language_of(content=content, files=files) if CODE_TAG in tags else ""
-    lines = (content, " ".join(files), " ".join(tags), language)
+    when = "" if day is None else days.words_of(day=day)
+    lines = (content, " ".join(files), " ".join(tags), language, when)
     whole = "\n".join(line for line in lines if line)
     parts = " ".join(identifier_parts(text=whole))
     return f"{whole}\n{parts}" if parts else whole

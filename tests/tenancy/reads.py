@@ -40,7 +40,6 @@ SEEN = {  # who sees the memories of which places
     "admin": {"public", "closed", "everyone"},
     "stranger": set(),
 }
-SESSION = UUID(int=5)  # of every memory, where turns are read
 EVERYTHING = Filters(status=("active", "superseded", "archived"))
 
 
@@ -186,7 +185,7 @@ def _evidence(a: Asking) -> dict[UUID, Evidence]:
 
 def _turns(a: Asking) -> Turns:
     with tenancy.unit():
-        Memory.objects.filter(session_id=None).update(session_id=SESSION)
+        Memory.objects.update(thread="one", position=1)
         sight = visibility.sight_of(caller=a.caller)
         return search_queries.read_turns(memory_ids=(a.memory_id,), sight=sight)
 

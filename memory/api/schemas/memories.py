@@ -34,6 +34,8 @@ Modules = Annotated[
     schemas.Several[Annotated[schemas.Name, Field(max_length=200)]], Field(max_length=64)
 ]
 Slug = Annotated[schemas.Name, Field(max_length=64)]  # or an id
+ConversationId = Annotated[str, Field(max_length=200)]
+Position = Annotated[int, Field(ge=0, le=LARGEST_LINE)]
 Reason = Annotated[str, Field(max_length=200)]
 Rounded = Annotated[float, AfterValidator(lambda value: round(value, SHOWN_DIGITS))]
 Absent = BeforeValidator(lambda value: value or None)  # an empty text is answered as null
@@ -85,6 +87,11 @@ class MemoryFields(schemas.Body):
     source_uri: str = Field("", max_length=500, description="Where it was found.")
     source_line: int | None = Field(None, ge=0, le=LARGEST_LINE, description="The line there.")
     commit_sha: str = Field("", max_length=64, description="The commit it was true at.")
+    thread: ConversationId = Field("", description="Your id of the conversation it comes from.")
+    session: ConversationId = Field("", description="Your id of the sitting of that conversation.")
+    position: Position | None = Field(
+        None, description="Its place there: the turns beside it count for it."
+    )
 
 
 class NewMemory(MemoryFields):

@@ -151,6 +151,9 @@ class Search(RankedFilters):
     )
     phase: schemas.Choice[Phase] | None = Field(None, description="Raises the phase's types.")
     hyde: bool = Field(False, description="Whether a model may write what is missing.")
+    asked_at: schemas.Moment | None = Field(
+        None, description="What yesterday or last Tuesday is relative to; now when left out."
+    )
     explain: bool = Field(False, description="Whether each result says why it stands there.")
     organize: bool = Field(
         False,

@@ -48,6 +48,7 @@ KEPT: Final = tuple(
 SENT: Final = (
     "type", "external_id", "scope", "pinned", "confidence", "reach", "phase", "methodology",
     "source", "source_uri", "source_hash", "source_line", "commit_sha",
+    "thread", "session", "position",
 )  # fmt: skip
 OF_LINKS: Final = ("confidence", "automatic", "cosine", "description")
 AT_ONCE: Final = 1_000  # rows of a statement
@@ -79,8 +80,8 @@ def restore_export(
             hint="Import the file: what it says waits for review then.",
         )
     refused: list[tuple[str, str]] = []
-    drafted = []
-    for record in records:
+    drafted: list[tuple[Record, candidate.CheckedCandidate]] = []
+    for record in map(file_formats.completed, records):
         try:
             _check_beside(record)
             new = NewMemory(

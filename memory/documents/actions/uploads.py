@@ -36,7 +36,7 @@ FORMAT: Final = "format"  # the gate of what cannot be read
 INPUT: Final = "input"  # the gate of what is malformed
 CARRIED: Final = (
     "content", "type", "external_id", "confidence", "pinned", "source_uri", "source_hash",
-    "source_line", "commit_sha",
+    "source_line", "commit_sha", "thread", "session", "position",
 )  # fmt: skip
 FORMER: Final = "former_external_id"  # in a candidate: of the wording whose place it takes
 NEW: Final = ("added", "updated")  # what becomes of new words, also in the place of others
@@ -285,6 +285,7 @@ def as_json(*, candidate: file_formats.DocumentCandidate) -> dict[str, Any]:
 
 def new_memory(*, upload: Upload, given: dict[str, Any]) -> NewMemory:
     """Return what goes through the door for a candidate written by `as_json`."""
+    given = file_formats.completed(given)
     lists: dict[str, Any] = {name: tuple(given[name]) for name in LISTS}
     return NewMemory(
         **{name: given[name] for name in CARRIED},

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.db.models.lookups import IsNull
 
 from accounts.caller import Caller
@@ -15,7 +15,7 @@ from memory import sql_queries
 from memory.customization import custom_type_rules
 from memory.index.models import MemoryVector
 from memory.records import formulas
-from memory.records.models import Memory, ReviewVerdict
+from memory.records.models import Conflict, Memory, ReviewVerdict
 from memory.taxonomy import LinkKind, Status, Verdict, Verification
 from teams import visibility
 from teams.visibility import Sight, parameters
@@ -50,10 +50,13 @@ class MemoryView:
     scope: str
     team_id: UUID | None
     reach: str
+    work_unit: Mapping[str, Any]
     phase: str
     methodology: str
     confidence: float
+    confidence_floor: float
     effective_confidence: float
+    is_disputed: bool
     confirmations: int
     last_confirmed_at: datetime | None
     verification: str
@@ -83,6 +86,10 @@ class MemoryView:
     source_uri: str
     source_line: int | None
     commit_sha: str
+    session_id: UUID | None
+    thread: str
+    session: str
+    position: int | None
     author_user: UUID | None
     author_agent: str
     access_count: int
@@ -92,7 +99,7 @@ class MemoryView:
 
 OF_THEIR_OWN: Final = {  # fields that no column of that name gives
     "own_type", "project_slug", "tags", "related_files", "related_modules", "superseded_by",
-    "effective_confidence", "access_count", "last_accessed_at", "embedded",
+    "effective_confidence", "access_count", "last_accessed_at", "embedded", "is_disputed",
 }  # fmt: skip
 SAME_NAME: Final = tuple(n for n in MemoryView.__dataclass_fields__ if n not in OF_THEIR_OWN)
 COLUMNS: Final = {"columns": ", ".join(f"(v.memory).{name}" for name in SAME_NAME)}
@@ -120,8 +127,11 @@ def visible(*, caller: Caller) -> QuerySet[Memory]:
     """
     vectors = MemoryVector.objects.filter(memory_id=OuterRef("pk"), model__active=True)
     first = Subquery(vectors.order_by().values("pk")[:1])
+    known = Conflict.objects.filter(visibility.as_q(sight=visibility.sight_of(caller=caller)))
+    sides = known.filter(Q(older=OuterRef("pk")) | Q(newer=OuterRef("pk")), verdict="")
+    conflict = Subquery(sides.order_by().values("pk")[:1])
     rows = countable(caller=caller).select_related("project", "memoryusage")
-    return rows.annotate(is_embedded=IsNull(first, False))
+    return rows.annotate(is_embedded=IsNull(first, False), is_disputed=IsNull(conflict, False))
 
 
 def views_of(
@@ -141,16 +151,19 @@ def give_out(
     now: datetime,
     graph: GraphPart | None = None,
     is_noted: bool = True,
+    weak: Collection[UUID] = (),
 ) -> dict[UUID, MemoryView]:
     """Read memories like `views_of`, and note that a search gave them to somebody. In a unit.
 
-    With what the graph did to its ranking, where that was for one project.
+    With what the graph did to its ranking, where that was for one project. Of those that are `weak`
+    nothing is noted: they are shown for the company they are in.
     """
     rows = sql_queries.filled(
         "views",
         file=FILE,
         parts=COLUMNS,
         ids=list(memory_ids),
+        noted=[id for id in memory_ids if id not in weak],
         given_out=now if is_noted else None,
         reader=sight.person,
         reader_token=sight.token,
@@ -177,6 +190,7 @@ def to_view(row: Memory, *, now: datetime, is_new: bool = False) -> MemoryView:
         usage and usage.access_count,
         usage and usage.last_accessed_at,
         bool(getattr(row, "is_embedded", False)),
+        bool(getattr(row, "is_disputed", False)),
     )
     return _view({name: getattr(row, name) for name in SAME_NAME}, rest, now)
 
@@ -241,6 +255,7 @@ def give_out_together(
     now: datetime,
     graph: GraphPart | None = None,
     is_noted: bool = True,
+    weak: frozenset[UUID] = frozenset(),
 ) -> tuple[dict[UUID, MemoryView], Sides]:
     """Read memories that somebody is given, with what contradicts each of them. In a unit.
 
@@ -251,7 +266,15 @@ def give_out_together(
     told = tuple(dict.fromkeys((*memory_ids, *beside)))
     if not told:
         return {}, sides
-    views = give_out(memory_ids=told, sight=sight, now=now, graph=graph, is_noted=is_noted)
+    strong = {one.memory_id for id, others in sides.items() if id not in weak for one in others}
+    views = give_out(
+        memory_ids=told,
+        sight=sight,
+        now=now,
+        graph=graph,
+        is_noted=is_noted,
+        weak=frozenset(told) - strong - (frozenset(memory_ids) - weak),
+    )
     return views, sides
 
 
@@ -305,11 +328,11 @@ def rejected_pairs(*, memory_ids: Collection[UUID]) -> frozenset[frozenset[UUID]
 
 def _view(same: dict[str, Any], rest: tuple[Any, ...], now: datetime) -> MemoryView:
     """Make a view of the columns of one name and of the others, in the order of the statement."""
-    if isinstance(same["attributes"], str):  # outside of the ORM, JSON arrives as text
-        same["attributes"] = json.loads(same["attributes"])
-    slug, tags, files, modules, superseded_by, access_count, accessed_at, embedded = rest
-    times = (same["updated_at"], same["last_confirmed_at"], accessed_at)
-    idle = now - max(one for one in times if one)
+    for name in ("attributes", "work_unit"):
+        if isinstance(same[name], str):  # outside of the ORM, JSON arrives as text
+            same[name] = json.loads(same[name])
+    slug, tags, files, modules, superseded_by, access_count, accessed_at, embedded, disputed = rest
+    idle = now - max(one for one in (same["updated_at"], same["last_confirmed_at"]) if one)
     return MemoryView(
         **same,
         own_type=custom_type_rules.named(tags=tags),
@@ -324,9 +347,12 @@ def _view(same: dict[str, Any], rest: tuple[Any, ...], now: datetime) -> MemoryV
             half_life_days=same["decay_half_life_days"],
             pinned=same["pinned"],
             is_tainted=bool(same["taint_reason"]),
-            days_since_access=max(0.0, idle.total_seconds() / 86_400),
+            is_disputed=disputed,
+            floor=same["confidence_floor"],
+            days_idle=max(0.0, idle.total_seconds() / 86_400),
         ),
         access_count=access_count or 0,
         last_accessed_at=accessed_at,
         embedded=embedded,
+        is_disputed=disputed,
     )

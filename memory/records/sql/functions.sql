@@ -3,16 +3,26 @@
 -- Forms until the first baseline of migrations.
 DROP FUNCTION IF EXISTS views_of(uuid[], uuid[], uuid[], timestamptz);
 DROP FUNCTION IF EXISTS views_of(uuid[], uuid[], uuid[], timestamptz, uuid, uuid);
+DROP FUNCTION IF EXISTS views_of(uuid[], uuid[], uuid[], timestamptz, uuid, uuid, uuid, boolean, boolean);
+
+-- Those of some memories that are a side of an open conflict of which one may know: by the index of
+-- the open ones, which are few.
+CREATE OR REPLACE FUNCTION disputed_among(ids uuid[], audiences uuid[], bound uuid[]) RETURNS uuid[]
+LANGUAGE sql STABLE AS $$
+    SELECT coalesce(array_agg(side), '{}') FROM memory_conflict AS c, unnest(ARRAY[c.older_id, c.newer_id]) AS side
+    WHERE c.verdict = '' AND c.audience = ANY (audiences) AND (bound IS NULL OR c.project_id = ANY (bound))
+      AND side = ANY (ids)
+$$;
 
 -- The chosen memories that may be seen, whole; by primary key, at most 100 rows. With a time, a note
--- that they were given out then, to whom, for which project they were ranked, and what the graph did to
+-- that those noted were given out then, to whom, for which project they were ranked, and what the graph did to
 -- the first eight: it goes to an unlogged table without an index, 0.05 ms.
 CREATE OR REPLACE FUNCTION views_of(
-    ids uuid[], audiences uuid[], bound uuid[], given_out timestamptz, reader uuid, reader_token uuid,
-    ranked_for uuid, took_part boolean, changed boolean)
+    ids uuid[], audiences uuid[], bound uuid[], noted uuid[], given_out timestamptz, reader uuid,
+    reader_token uuid, ranked_for uuid, took_part boolean, changed boolean)
 RETURNS TABLE (
     memory memory_memory, project varchar, access_count int, last_accessed_at timestamptz,
-    embedded boolean)
+    embedded boolean, disputed boolean)
 LANGUAGE plpgsql ROWS 10 SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
@@ -22,17 +32,20 @@ DECLARE
           AND m.audience = ANY (audiences)
           AND m.status <> 'deleted'
           AND (bound IS NULL OR m.project_id = ANY (bound)));
+    sides uuid[] := disputed_among(ids, audiences, bound);
 BEGIN
+    noted := ARRAY(SELECT unnest(seen) INTERSECT SELECT unnest(noted));
     IF given_out IS NOT NULL AND seen <> '{}' THEN
         INSERT INTO memory_accesslog
             (at, memories, person, token, project_id, graph_took_part, graph_changed)
-        VALUES (given_out, seen, reader, reader_token, ranked_for, took_part, changed);
+        VALUES (given_out, noted, reader, reader_token, ranked_for, took_part, changed);
     END IF;
     RETURN QUERY
     SELECT m, p.slug, u.access_count, u.last_accessed_at,
            EXISTS (SELECT FROM memory_memoryvector AS v
                    JOIN memory_embeddingmodel AS e ON e.id = v.model_id AND e.active
-                   WHERE v.memory_id = m.id)
+                   WHERE v.memory_id = m.id),
+           m.id = ANY (sides)
     FROM memory_memory AS m
     LEFT JOIN teams_project AS p ON p.id = m.project_id
     LEFT JOIN memory_memoryusage AS u ON u.memory_id = m.id

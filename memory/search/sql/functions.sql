@@ -15,6 +15,7 @@
 -- its limit.
 
 -- Types cannot be replaced; what takes or returns them goes with them and is made again below.
+DROP FUNCTION IF EXISTS evidence_of(uuid[], uuid[], uuid[], text[], text[], boolean, timestamptz);
 DROP TYPE IF EXISTS scan_filter, query_words, path_hits, search_request CASCADE;
 
 -- ---- Types ----
@@ -135,7 +136,7 @@ END $$;
 -- no score tells how often others wrote one. Of a French query the small words are left out; its
 -- French stems stand beside the English ones, which count less where the French one is known. A
 -- longer word that no such memory has is read as the nearest they have, for less; names with digits
--- or signs are left alone.
+-- or signs are left alone. A day on which nothing happened tells nothing and is left out.
 CREATE OR REPLACE FUNCTION asked_words(query text, audiences uuid[], bound uuid[])
 RETURNS TABLE (asked text, lexeme text, documents float8, worth float8) LANGUAGE sql STABLE AS $$
     WITH token AS MATERIALIZED (
@@ -145,8 +146,8 @@ RETURNS TABLE (asked text, lexeme text, documents float8, worth float8) LANGUAGE
         WHERE t.tokid IN (1, 2) AND length(t.token) <= 60),
     given AS (
         SELECT lexeme AS asked, lexeme FROM unnest(tsvector_to_array(to_tsvector('english', query))) AS lexeme
-        WHERE NOT is_french(query) OR lexeme NOT IN (
-            SELECT stem FROM token WHERE french = '{}' AND stem IS NOT NULL)
+        WHERE (NOT is_french(query) OR lexeme NOT IN (
+            SELECT stem FROM token WHERE french = '{}' AND stem IS NOT NULL))
         UNION SELECT stem, 'fr:' || french[1] FROM token WHERE is_french(query) AND french <> '{}' AND stem <> ''),
     counted AS MATERIALIZED (
         SELECT asked, lexeme, coalesce((
@@ -163,7 +164,7 @@ RETURNS TABLE (asked text, lexeme text, documents float8, worth float8) LANGUAGE
     SELECT c.asked, c.lexeme, c.documents, CASE WHEN c.lexeme = c.asked AND EXISTS (
         SELECT FROM counted AS f
         WHERE f.asked = c.asked AND f.lexeme <> f.asked AND f.documents > 0) THEN 0.3 ELSE 1.0 END
-    FROM counted AS c
+    FROM counted AS c WHERE c.documents > 0 OR c.lexeme !~ '^day[0-9]{8}$'
     UNION ALL SELECT s.asked, n.lexeme, n.documents, 0.5
     FROM strange AS s CROSS JOIN LATERAL near_words(s.word, audiences, bound) AS n
 $$;
@@ -696,17 +697,19 @@ CREATE OR REPLACE FUNCTION evidence_of(
     ids uuid[], audiences uuid[], bound uuid[], identifiers text[], keys text[], with_text boolean, moment timestamptz)
 RETURNS TABLE (
     id uuid, type varchar, source varchar, files varchar[], age float8, idle float8, accesses int,
-    confidence float8, verification varchar, half_life float8, pinned boolean, tainted boolean,
-    governance smallint, tags varchar[], missing float8, content text, things varchar[])
+    confidence float8, floor float8, disputed boolean, verification varchar, half_life float8, pinned boolean,
+    tainted boolean, conversation boolean, governance smallint, tags varchar[], missing float8, content text, things varchar[])
 LANGUAGE plpgsql STABLE ROWS 50 SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
+DECLARE
+    sides uuid[] := disputed_among(ids, audiences, bound);
 BEGIN RETURN QUERY
 SELECT m.id, m.type, m.source, m.related_files,
        extract(epoch FROM moment - m.created_at)::float8 / 86400,
-       extract(epoch FROM moment
-               - greatest(m.updated_at, m.last_confirmed_at, u.last_accessed_at))::float8 / 86400,
-       coalesce(u.access_count, 0), m.confidence, m.verification, m.decay_half_life_days, m.pinned,
-       m.taint_reason <> '', m.governance, m.tags,
+       extract(epoch FROM moment - greatest(m.updated_at, m.last_confirmed_at))::float8 / 86400,
+       coalesce(u.access_count, 0), m.confidence, m.confidence_floor, m.id = ANY (sides),
+       m.verification, m.decay_half_life_days, m.pinned, m.taint_reason <> '',
+       m.position IS NOT NULL, m.governance, m.tags,
        (SELECT avg(CASE WHEN strpos(said.words, lower(i.identifier)) > 0 OR EXISTS (
             SELECT FROM memory_mention AS n WHERE n.memory_id = m.id AND n.key = i.key)
             THEN 0 ELSE 1 END)::float8

@@ -18,26 +18,26 @@ SELECT * FROM evidence_of(%(ids)s::uuid[], %(audiences)s::uuid[], %(bound)s::uui
 ORDER BY id
 
 -- name: turns
--- The episodes before and after each of these in its session: by index memory_session, at most 215
--- sessions; what is archived, stale, of another project or not visible is passed over.
+-- The turns before and after each of these in its sitting of a conversation, by their positions: by index
+-- memory_conversation, at most 215 of them; what is archived, stale, of another project or not visible
+-- is passed over.
 SELECT c.id, before.id, after.id
 FROM memory_memory AS c
 LEFT JOIN LATERAL (
     SELECT m.id FROM memory_memory AS m
-    WHERE m.session_id = c.session_id AND m.type = c.type AND m.status = 'active'
-      AND m.stale_at IS NULL AND m.project_id IS NOT DISTINCT FROM c.project_id
-      AND (coalesce(m.event_at, m.created_at), m.id) < (coalesce(c.event_at, c.created_at), c.id)
-      AND {visible}
-    ORDER BY coalesce(m.event_at, m.created_at) DESC, m.id DESC LIMIT 1) AS before ON true
+    WHERE {beside} AND (m.position, m.id) < (c.position, c.id)
+    ORDER BY m.position DESC, m.id DESC LIMIT 1) AS before ON true
 LEFT JOIN LATERAL (
     SELECT m.id FROM memory_memory AS m
-    WHERE m.session_id = c.session_id AND m.type = c.type AND m.status = 'active'
-      AND m.stale_at IS NULL AND m.project_id IS NOT DISTINCT FROM c.project_id
-      AND (coalesce(m.event_at, m.created_at), m.id) > (coalesce(c.event_at, c.created_at), c.id)
-      AND {visible}
-    ORDER BY coalesce(m.event_at, m.created_at), m.id LIMIT 1) AS after ON true
-WHERE c.id = ANY (%(ids)s::uuid[]) AND c.session_id IS NOT NULL AND {seen}
+    WHERE {beside} AND (m.position, m.id) > (c.position, c.id)
+    ORDER BY m.position, m.id LIMIT 1) AS after ON true
+WHERE c.id = ANY (%(ids)s::uuid[]) AND c.position IS NOT NULL AND {seen}
 ORDER BY c.id
+
+-- name: beside
+-- A part of the query above: memories of the same sitting.
+m.position IS NOT NULL AND m.thread = c.thread AND m.session = c.session AND m.status = 'active'
+AND m.stale_at IS NULL AND m.project_id IS NOT DISTINCT FROM c.project_id AND {visible}
 
 -- name: answers
 -- The memories that hold the rarest words of a question, best first, each with its BM25 and what share of

@@ -3,13 +3,14 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
+from memory.index.actions.maintenance import merge_access
 from memory.index.models import EmbeddingModel
 from memory.records.models import Memory
 from memory.search.actions import STAGES
@@ -123,6 +124,21 @@ def test_a_closed_project_is_silent_to_those_outside(world: World) -> None:
         _found(world, "redis", project="closed", by=world.member)
 
 
+def test_what_is_shown_for_the_company_it_is_in_is_not_counted_as_given(known: World) -> None:
+    query = "redis token refresh of carts"
+    best, *others = known.search(query, threshold=0.0, is_noted=False).hits
+    between = (best.relevance + max(hit.relevance for hit in others)) / 2
+
+    shown = known.search(query, threshold=between).hits
+    merge_access()
+
+    counts = {
+        hit.memory.id: hit.memory.access_count for hit in known.search(query, threshold=0).hits
+    }
+    assert len(shown) == len(counts) > 1
+    assert counts == {id: int(id == best.memory.id) for id in counts}
+
+
 WRONG: tuple[tuple[dict[str, Any], str], ...] = (
     ({"query": "  "}, "/query"), ({"query": "x" * 20_001}, "/query"),
     ({"query": "a \x00"}, "/query"), ({"query": "a \ud800"}, "/query"), ({"limit": 0}, "/limit"),
@@ -155,13 +171,10 @@ def turns(world: World) -> tuple[UUID, ...]:
     """Four turns of one session, among memories of the same words."""
     for number in range(30):
         world.stored(f"Note {number}: the database of carts has {number} locks.", project=None)
-    ids = tuple(
-        world.stored(said, type="episode", tags=tags).id
-        for said, tags in zip(TURNS, ((), ("question",), (), ()), strict=True)
+    return tuple(
+        world.stored(said, type="episode", tags=tags, thread="weekly", position=place).id
+        for place, (said, tags) in enumerate(zip(TURNS, ((), ("question",), (), ()), strict=True))
     )
-    with tenancy.unit():
-        Memory.objects.filter(pk__in=ids).update(session_id=uuid4())
-    return ids
 
 
 def test_the_turn_after_a_question_is_found(world: World, turns: tuple[UUID, ...]) -> None:

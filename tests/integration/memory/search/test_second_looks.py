@@ -4,12 +4,13 @@ import json
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import pytest
 from django.core.management import call_command
 
 from accounts import tenancy
+from memory.providers import registry
 from memory.providers.guard import DEFAULT_EMBEDDER
 from memory.records.models import Memory
 from memory.search.actions import SearchAnswer
@@ -43,6 +44,7 @@ def local_reranker() -> Iterator[None]:
 def vendor() -> Iterator[Vendor]:
     """An installation whose reranker and chat model are a vendor on the loopback interface."""
     with reranking_vendor() as running:
+        registry.chat_model()  # loads the client's library, for which no search waits
         yield running
 
 
@@ -57,9 +59,10 @@ def memories(world: World) -> None:
 def turns(world: World) -> tuple[UUID, ...]:
     """Four turns of a session and a note."""
     note = world.stored(LOCKS)
-    ids = tuple(world.stored(said, type="episode").id for said in TURNS)
-    with tenancy.unit():
-        Memory.objects.filter(pk__in=ids).update(session_id=uuid4())
+    ids = tuple(
+        world.stored(said, type="episode", session="weekly", position=place).id
+        for place, said in enumerate(TURNS)
+    )
     return (*ids, note.id)
 
 

@@ -16,13 +16,15 @@ BELIEF: dict[str, Any] = {
     "confidence": 0.8,
     "verification": Verification.UNVERIFIED,
     "is_tainted": False,
+    "is_disputed": False,
+    "floor": 0.0,
     "half_life_days": 60,
     "pinned": False,
 }
 
 
 def _confidence(days: float = 0.0, **given: object) -> float:
-    return formulas.effective_confidence(**{**BELIEF, **given}, days_since_access=days)
+    return formulas.effective_confidence(**{**BELIEF, **given}, days_idle=days)
 
 
 def test_worked_examples() -> None:
@@ -53,6 +55,10 @@ def test_base_level_follows_use_and_age(accesses: int, hours: float, later: floa
         (0, {"verification": Verification.STALE}, 0.7),
         (0, {"verification": Verification.CONTRADICTED}, 0.3),
         (0, {"is_tainted": True}, 0.7),
+        (0, {"is_disputed": True}, 0.8),
+        (10_000, {"floor": 0.4}, 0.5),
+        (10_000, {"floor": 1.0}, 1.0),
+        (10_000, {"floor": 0.4, "is_disputed": True}, 0.4),
         (60, {"verification": Verification.STALE, "is_tainted": True}, 0.245),
     ],
 )
@@ -63,7 +69,7 @@ def test_doubts_have_their_factors(days: float, doubt: dict[str, object], factor
 @given(days=DAYS, later=DAYS, half_life=st.floats(0.1, 1000))
 def test_retention_never_rises(days: float, later: float, half_life: float) -> None:
     now, then = (
-        formulas.retention(days_since_access=passed, half_life_days=half_life, pinned=False)
+        formulas.retention(days_idle=passed, half_life_days=half_life, pinned=False)
         for passed in (days, days + later)
     )
 
@@ -76,7 +82,7 @@ def test_inputs_outside_of_their_range_are_refused() -> None:
             formulas.base_level(accesses=accesses, lifetime_hours=hours)
     with pytest.raises(ValueError, match="confidence"):
         _confidence(confidence=1.2)
-    with pytest.raises(ValueError, match="days_since_access"):
+    with pytest.raises(ValueError, match="days_idle"):
         _confidence(-1)
     with pytest.raises(ValueError, match="half_life_days"):
         _confidence(half_life_days=0)

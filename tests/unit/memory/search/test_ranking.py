@@ -27,7 +27,7 @@ from memory.search.relevance import (
     Rivals,
     Sign,
 )
-from memory.search.request import SearchRequest
+from memory.search.request import SearchRequest, Silence
 from memory.taxonomy import MemoryType, Source
 
 SEMANTIC = WEIGHTS[QueryKind.SEMANTIC]
@@ -154,7 +154,7 @@ def _turns(*ids: int) -> Turns:
     return {id: (before, after) for before, id, after in every if id is not None}
 
 
-def test_an_episode_gains_half_of_what_is_before_it_and_a_quarter_of_what_is_behind() -> None:
+def test_a_turn_gains_a_part_of_what_is_before_it_and_half_as_much_of_what_is_behind() -> None:
     candidates = tuple(
         _candidate(id, dense=score) for id, score in ((1, 0.9), (2, 0.4), (3, 0.6), (9, 0.2))
     )
@@ -162,8 +162,8 @@ def test_an_episode_gains_half_of_what_is_before_it_and_a_quarter_of_what_is_beh
     found = fusion.with_sessions(candidates=candidates, turns=_turns(1, 2, 3, 4, 5))
 
     scores = {one.memory_id.int: one.scores.get("dense") for one in found}
-    answer = 0.2 + 0.5 * 0.4  # one that no path found comes with its question
-    first, second, third = 0.9 + 0.25 * 0.2, 0.4 + 0.5 * 0.7 + 0.25 * 0.4, 0.6 + 0.5 * 0.2
+    answer = 0.2 + 0.3 * 0.4  # one that no path found comes with its question
+    first, second, third = 0.9 + 0.15 * 0.2, 0.4 + 0.3 * 0.7 + 0.15 * 0.4, 0.6 + 0.3 * 0.2
     assert scores == pytest.approx({1: first, 2: second, 3: third, 9: 0.2, 4: answer, 5: None})
 
 
@@ -230,6 +230,24 @@ def test_the_order_found_does_not_matter(pool: Pool, profile: str, data: st.Data
 
     assert first == second
     assert pools.judge(pool=pool, standings=first) == pools.judge(pool=mixed, standings=second)
+
+
+@given(pool=_pools())
+def test_the_whole_ranking_says_whether_anything_fits(pool: Pool) -> None:
+    standings = pools.rank(pool=pool, request=SearchRequest(query=pool.asked.normalized))
+    values = {
+        one.memory_id: value.value for one, value in pools.judge(pool=pool, standings=standings)
+    }
+    reached = replace(pool, threshold=max(values.values()))
+    missed = replace(pool, threshold=math.nextafter(max(values.values()), 2.0))
+
+    shown, silent = (
+        pools.judge(pool=one, standings=standings, silence=Silence.QUERY, limit=1)
+        for one in (reached, missed)
+    )
+
+    assert [one.memory_id for one, _ in shown] == [standings[0].memory_id]
+    assert silent == ()
 
 
 def test_what_the_graph_alone_brought_is_known_by_the_limits_of_the_others() -> None:
