@@ -294,7 +294,8 @@ def list_actions(call: Call, query: ActionQuery) -> Answer:
     """See what became of what was sent.
 
     A row for each candidate that came to the door: when, from whom, how it ended, at which gate;
-    never what it said. Of a refused one its sender alone knows. Kept for some time.
+    never what it said. `certainty` (0 to 1) is how sure it was what it is to the other one. Of a
+    refused one its sender alone knows. Kept for some time.
     """
     page = action_log.page(
         caller=call.caller,

@@ -80,10 +80,10 @@ def list_conflicts(call: Call, query: ConflictQuery) -> Answer:
 
     Pairs of which you may see both, the newest first. `kind` is what the newer one would have done,
     `cause` why a person decides: proposed (by an agent, against what only people change), equal,
-    outranked, protected, elsewhere (others see it), older,
-    unreviewed, judged (a model alone says so), share (one run replaces few). `barred` says why you
-    may not do something with it, and is empty where you may. `version` also grows when a side
-    changes.
+    outranked, protected, elsewhere (others see it), older, unreviewed, judged (a model alone says
+    so), share (one run replaces few), unsure (a change is announced, but perhaps not of this).
+    `difference` says what words find to differ. `barred` says why you may not do something with it,
+    and is empty where you may. `version` also grows when a side changes.
     """
     page = conflicts.list_conflicts(
         caller=call.caller,

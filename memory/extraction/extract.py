@@ -14,8 +14,7 @@ from datetime import datetime, timedelta
 from memory.entities import rules as entities_rules
 from memory.entities.rules import EntityKind
 from memory.extraction import chatter, statements
-from memory.records import assertions
-from memory.records.assertions import Difference
+from memory.records import assertions, changes, restatements
 from memory.sessions.turns import Speaker, SpokenSentence, Turn, own_words
 from memory.taxonomy import MemoryType
 from memory.text import passages
@@ -62,7 +61,9 @@ def bare(*, text: str) -> str:
         said = pattern.sub(told, said)
     if not said:
         return ""
-    return said[0].upper() + said[1:] if said[0].islower() and not _is_name(said) else said
+    first = said.split(maxsplit=1)[0]  # a name of code keeps its spelling
+    is_name = any(sign in first for sign in "_./`@") or not first.strip(",.;:").islower()
+    return said[0].upper() + said[1:] if said[0].islower() and not is_name else said
 
 
 def _after_problem(problem: str, fix: str, found: re.Match[str]) -> str:
@@ -92,12 +93,6 @@ def event_of(*, text: str, said_at: datetime | None) -> datetime | None:
             return None
     days = next((count for pattern, count in _AGO if pattern.search(text)), None)
     return None if days is None else said_at - timedelta(days=days)
-
-
-def _is_name(text: str) -> bool:
-    """Say whether a text begins with a name of code, which keeps its spelling."""
-    first = text.split(maxsplit=1)[0]
-    return any(sign in first for sign in "_./`@") or not first.strip(",.;:").islower()
 
 
 LONGEST = 600  # characters of a candidate; default, not measured
@@ -165,11 +160,7 @@ def without_twins(*, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]
     kept: list[Candidate] = []
     for candidate in candidates:
         twin = next(
-            (
-                one
-                for one in kept
-                if assertions.is_near_duplicate(old=one.content, new=candidate.content)
-            ),
+            (one for one in kept if restatements.restates(old=one.content, new=candidate.content)),
             None,
         )
         if twin is None:
@@ -340,4 +331,4 @@ def _replaces(new: Candidate, old: Candidate) -> bool:
         return True
     if assertions.jaccard(left=left, right=right) < RELATED:
         return False
-    return assertions.difference(old=old.content, new=new.content) is not Difference.NONE
+    return changes.difference(old=old.content, new=new.content) != ""

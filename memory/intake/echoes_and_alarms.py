@@ -20,13 +20,12 @@ from pathlib import Path
 from typing import Final
 from uuid import UUID
 
-from memory.records import assertions, restatements
+from memory.records import assertions, changes, restatements
 from memory.text import text as texts
 
 NOBODY: Final = UUID(int=0)
 FEWEST = 4  # words that say something, for a quotation; default, not measured
 _TABLES: Final = texts.read_tables(file=Path(__file__).with_name("tables") / "alarms.toml")
-_NUMBERS: Final = frozenset(_TABLES["numbers"]["words"].split())
 _ALARMS: Final = texts.compile_patterns(table=_TABLES["alarms"])
 
 ALARM: Final = "alarm"  # kind of statistics; its key is the memory's id, its counts the alarms
@@ -130,16 +129,10 @@ def _closeness(said: DeliveredText, one: DeliveredText, cosine: float, limits: E
 
 
 def _differs(old: DeliveredText, new: DeliveredText, limits: EchoLimits) -> bool:
-    """Say whether the new one asserts something else: the opposite, a number, another name."""
+    """Say whether the new one says more than the old one, or something else."""
     if limits.is_whole:
         return not restatements.restates(old=old.content, new=new.content)
-    if old.words & _NUMBERS != new.words & _NUMBERS:
-        return True
-    restated = assertions.difference_of_restatement(
-        old=old.content, new=assertions.assertion(text=new.content)
-    )
-    named = assertions.difference(old=old.content, new=new.content)
-    return restated is not assertions.Difference.NONE or named is not assertions.Difference.NONE
+    return not changes.adds_nothing(old=old.content, new=new.content)
 
 
 class Alarm(StrEnum):

@@ -10,11 +10,12 @@ Nothing is overwritten and nothing deleted by any decision. The candidate is sto
 edge to a known memory. It supersedes what it brings up to date or takes back; a contradiction opens
 a conflict, and both stay.
 
-Over-eager contradiction handling retired 41 % of one graph's facts, so the check is lazy:
-it needs a high cosine and a shared topic, entity or file, or nearly the same text, and without a
-model's judgment only clear words or a higher authority replace anything. In doubt both stay, and so
-they do where the candidate may not replace: what is protected, of a higher authority, for others to
-see, or true since later, and when the run has replaced its share already. A person decides then.
+Over-eager contradiction handling retired 41 % of one graph's facts, so the check is lazy. Words say
+what changed between two that are near by meaning (`records.changes`), and only a change that they
+announce of what is known, or a higher authority, replaces anything. In doubt both stay, and so they
+do where the candidate may not replace: what is protected, of a higher authority, for others to see,
+or true since later, and when the run has replaced its share already. A person decides then.
+A model is asked about what is nearer and shares a topic, entity or file.
 """
 
 from dataclasses import dataclass, replace
@@ -22,18 +23,20 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from accounts.messages import message
-from memory.records import assertions, restatements
-from memory.records.assertions import Difference
+from accounts.messages import join_messages, message
+from memory.records import assertions, changes, restatements, statement_words
 from memory.secrets import findings
 from memory.taxonomy import Authority, LinkKind, MemoryType
 from memory.text import text
 
-CONFLICT_COSINE = 0.75  # at least, to look for a conflict; default, not measured
+CONFLICT_COSINE = (
+    0.6  # at least, to look for a change; nine of ten that there are, by bench_changes
+)
+JUDGED_COSINE = 0.75  # at least, to ask a model; default, not measured
 SAME_TEXT_COSINE = 0.95  # exceeded: nearly the same text is about the same thing
 LARGEST_SHARE = 0.05  # of a project that one run replaces without a person
 LEAST_SHARE = 3  # memories that it may replace in any case; default, not measured
-NOVELTY_COSINE = 0.88  # exceeded: a promoted candidate is not novel
+NOVELTY_COSINE = 0.88  # exceeded: a promoted candidate may be known; its words are compared
 SUPERSEDED_CONFIDENCE = 0.3  # of the replaced memory
 NEUTRAL = 0.5  # surprise where no topic is known
 MINIMUM_LENGTH = 20  # characters
@@ -66,6 +69,7 @@ class Cause(StrEnum):
     UNREVIEWED = "unreviewed"
     JUDGED = "judged"
     SHARE = "share"
+    UNSURE = "unsure"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +139,7 @@ class Decision:
 
     Of a conflict `wanted` is what it would have done, and `cause` why it did not.
     `target_version` is the version of that memory that was compared. `certainty`: of its edge.
+    `difference` says what words found to differ.
     """
 
     reason: str
@@ -145,6 +150,14 @@ class Decision:
     cosine: float | None = None
     target_version: int | None = None
     certainty: float = 1.0
+    difference: str = ""
+
+    @property
+    def explanation(self) -> str:
+        """The reason and what differs; not of a pair of which fewer people see one."""
+        if self.cause is Cause.ELSEWHERE:
+            return self.reason
+        return join_messages(self.reason, self.difference)
 
     @property
     def is_proposal(self) -> bool:
@@ -171,11 +184,11 @@ def is_worth_judging(
     known: StoredStatement,
     conflict_cosine: float = CONFLICT_COSINE,
 ) -> bool:
-    """Say whether a conflict is possible: a high cosine and a shared topic, entity or file.
+    """Say whether to ask a model: a high cosine and a shared topic, entity or file.
 
     What is nearly the same text shares its subject whatever it names.
     """
-    is_near = known.cosine >= conflict_cosine
+    is_near = known.cosine >= max(conflict_cosine, JUDGED_COSINE)
     is_same_text = known.cosine > SAME_TEXT_COSINE
     return is_near and (is_same_text or not candidate.subjects.isdisjoint(known.subjects))
 
@@ -196,27 +209,40 @@ def decide(
     Ties are broken by id, so the order of `known` does not matter.
     """
     closest_first = sorted(known, key=lambda memory: (-memory.cosine, memory.id))
+    says = statement_words.read(text=candidate.content)
     for memory in closest_first:
-        if not is_worth_judging(candidate=candidate, known=memory, conflict_cosine=conflict_cosine):
-            continue
-        relation = _guess(candidate, memory) if memory.judged is None else memory.judged
-        if memory.is_elsewhere and relation not in _REPLACES | {Relation.CONTRADICT}:
-            continue  # others' memories are neither restated nor extended
-        if relation is not Relation.NEW:
-            cause = _cause(relation, candidate, memory)
-            done = Relation.CONTRADICT if cause is not None else relation
-            link, reason = _OUTCOMES[done]
-            return Decision(
-                target_id=memory.id,
-                link=link,
-                reason=reason,
-                wanted=relation if cause is not None else None,
-                cause=cause,
-                cosine=memory.cosine,
-                target_version=memory.version,
-                certainty=1.0 if memory.judged is None else memory.certainty,
-            )
+        if memory.cosine < conflict_cosine:
+            break
+        change = changes.compare(old=statement_words.read(text=memory.content), new=says)
+        decision = _decide_about(candidate, memory, change)
+        if decision is not None:
+            return decision
     return _stored_beside(closest_first)
+
+
+def _decide_about(
+    candidate: CandidateStatement, memory: StoredStatement, change: changes.Change | None
+) -> Decision | None:
+    """Decide about a candidate and one memory near it, None where it says nothing to it."""
+    guess = _guess(candidate, memory, change)
+    relation = guess if memory.judged is None else memory.judged
+    if memory.is_elsewhere and relation not in _REPLACES | {Relation.CONTRADICT}:
+        return None  # others' memories are neither restated nor extended
+    if relation is Relation.NEW:
+        return None
+    cause = _cause(relation, candidate, memory, change)
+    link, reason = _OUTCOMES[relation if cause is None else Relation.CONTRADICT]
+    return Decision(
+        target_id=memory.id,
+        link=link,
+        reason=reason,
+        wanted=relation if cause is not None else None,
+        cause=cause,
+        cosine=memory.cosine,
+        target_version=memory.version,
+        certainty=1.0 if memory.judged is None else memory.certainty,
+        difference="" if change is None else change.description,
+    )
 
 
 def _stored_beside(closest_first: list[StoredStatement]) -> Decision:
@@ -255,19 +281,24 @@ def with_judgments(
     )
 
 
-def _guess(candidate: CandidateStatement, known: StoredStatement) -> Relation:
-    difference = assertions.difference(old=known.content, new=candidate.content)
-    if assertions.marks_retraction(text=candidate.content):
-        return Relation.RETRACT if difference is Difference.POLARITY else Relation.NEW
-    if difference is Difference.NONE:
+def _guess(
+    candidate: CandidateStatement, known: StoredStatement, change: changes.Change | None
+) -> Relation:
+    """Return what words say: who is above corrects, an announced change updates or takes back."""
+    if change is None:
         return Relation.NEW
-    if assertions.marks_update(text=candidate.content) or candidate.authority < known.authority:
-        return Relation.UPDATE
-    return Relation.CONTRADICT
+    if not change.is_announced:
+        is_above = candidate.authority < known.authority
+        return Relation.UPDATE if is_above else Relation.CONTRADICT
+    is_taken = assertions.marks_retraction(text=candidate.content)
+    return Relation.RETRACT if is_taken else Relation.UPDATE
 
 
 def _cause(
-    relation: Relation, candidate: CandidateStatement, known: StoredStatement
+    relation: Relation,
+    candidate: CandidateStatement,
+    known: StoredStatement,
+    change: changes.Change | None,
 ) -> Cause | None:
     """Return why a person decides, None where nothing contradicts or the candidate replaces."""
     if relation is Relation.CONTRADICT:
@@ -280,17 +311,30 @@ def _cause(
         (Cause.PROTECTED, known.is_protected and not candidate.may_replace_protected),
         (Cause.PROTECTED, known.is_verified and candidate.authority is not Authority.HUMAN),
         (Cause.UNREVIEWED, not candidate.is_reviewed),
-        (Cause.JUDGED, _is_judged_alone(candidate, known)),
+        (Cause.JUDGED, _is_judged_alone(candidate, known, change)),
+        (Cause.UNSURE, _is_unsure(known, change)),
         (Cause.OLDER, bool(candidate.since and known.since and candidate.since < known.since)),
         (Cause.SHARE, not candidate.has_share),
     )
     return next((cause for cause, holds in hindrances if holds), None)
 
 
-def _is_judged_alone(candidate: CandidateStatement, known: StoredStatement) -> bool:
+def _is_judged_alone(
+    candidate: CandidateStatement, known: StoredStatement, change: changes.Change | None
+) -> bool:
     """Say whether a model alone says that the candidate replaces, and no word of it does."""
     is_judged = known.judged is not None and not candidate.trusts_judgments
-    return is_judged and _guess(candidate, known) not in _REPLACES
+    return is_judged and _guess(candidate, known, change) not in _REPLACES
+
+
+def _is_unsure(known: StoredStatement, change: changes.Change | None) -> bool:
+    """Say whether words announce a change that may be one of something else.
+
+    A model that judged the two is asked instead.
+    """
+    if known.judged is not None or change is None:
+        return False
+    return change.is_announced and not change.is_certain
 
 
 class Gate(StrEnum):

@@ -12,6 +12,7 @@ class ActionLog(models.Model):
     """What became of one candidate. Appended, never changed.
 
     `audience`: who may see the row; of a refused candidate its sender, who alone knows of it.
+    `certainty`: 0..1, how sure it was what the candidate is to `other_id`; NULL where that is none.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -28,6 +29,7 @@ class ActionLog(models.Model):
     cause = models.CharField(max_length=24, blank=True)
     memory_id = models.UUIDField(null=True)
     other_id = models.UUIDField(null=True)
+    certainty = models.FloatField(null=True)
 
     class Meta:
         indexes = (

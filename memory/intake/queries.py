@@ -38,7 +38,10 @@ ENDS: Final = ("length", "secrets", "exact_duplicate", "near_duplicate", "input"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionView:
-    """What became of one candidate; `other_id` is what it replaced or contradicts."""
+    """What became of one candidate; `other_id` is what it replaced or contradicts.
+
+    `certainty`: 0..1, how sure that decision was; None where there was none to make.
+    """
 
     id: int
     at: datetime
@@ -52,6 +55,7 @@ class ActionView:
     cause: str
     memory_id: UUID | None
     other_id: UUID | None
+    certainty: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -176,6 +176,11 @@ def embedder(*, key: str = "", tenant: str = "") -> contracts.Embedder:
     return current.embedder(key=key or current.settings.embedder, tenant=tenant)
 
 
+def runs_here(*, key: str) -> bool:
+    """Say whether an embedder runs in this process, so that no network can keep it from us."""
+    return key in LOCAL_EMBEDDERS
+
+
 def known_embedders() -> tuple[str, ...]:
     """Return the keys of embedders that this installation has or is configured for."""
     current = _current()

@@ -51,6 +51,30 @@ def restates(*, old: str, new: str) -> bool:
     return telling_words(text=old) == telling_words(text=new)
 
 
+def first_of_same(*, contents: tuple[str, ...]) -> tuple[int, ...]:
+    """Return for each content the position of the first that says the same, be it its own."""
+    first: dict[tuple[str, ...], int] = {}
+    return tuple(
+        first.setdefault(telling_words(text=content), place)
+        for place, content in enumerate(contents)
+    )
+
+
+def is_unit(*, word: str) -> bool:
+    """Say whether a word, as `telling_words` returns it, is a unit."""
+    return word in _TABLES["units"]
+
+
+def unit_of(*, word: str) -> str:
+    """Return the one spelling of a unit, any other word as it is."""
+    return str(_UNITS.get(word, word))
+
+
+def number_of(*, word: str) -> str:
+    """Return a number in digits, any other word as it is."""
+    return str(_NUMBERS.get(word, word))
+
+
 def _compared(word: str, before: list[str]) -> tuple[str, ...]:
     """Return what a word counts as; a unit is one only behind a number."""
     measured = _MEASURED.fullmatch(word)
@@ -58,4 +82,4 @@ def _compared(word: str, before: list[str]) -> tuple[str, ...]:
         return measured[1], _UNITS[measured[2]]
     if before and before[-1].replace(".", "").isdigit() and word in _UNITS:
         return (_UNITS[word],)
-    return (_NUMBERS.get(word, word),)
+    return (number_of(word=word),)

@@ -21,7 +21,7 @@ from typing import Final
 from uuid import UUID
 
 from memory.customization.phases import Budget
-from memory.records import assertions
+from memory.records import restatements
 from memory.records.queries.views import MemoryView
 from memory.taxonomy import MemoryType
 from memory.text.text import visible_text
@@ -63,7 +63,7 @@ def blocks_of(
     neither is not named. A side of a contradiction always stays, overlap or not. `files` are those
     under which memories stand, where it is not the first that they are about.
     """
-    firsts = assertions.first_of_same(contents=tuple(view.content for view in ranked))
+    firsts = restatements.first_of_same(contents=tuple(view.content for view in ranked))
     kept: list[MemoryView] = []
     overlaps: dict[UUID, UUID] = {}
     for position, view in enumerate(ranked):

@@ -9,13 +9,16 @@ compared under the key of the model that made it, never under whichever is activ
 stores one looks again which is active, and has the memory embedded for that one. What is stored of
 other models is of the present text or is deleted, so that a later switch or a way back finds it
 true. Which model an organization was last seen to have is kept in the process: a wrong guess costs
-a second embedding, never a wrong comparison.
+a second embedding, never a wrong comparison. Another process may have switched meanwhile. A model
+that runs in this process answers at once, and what is stored or searched next shows the switch. One
+over a network may be away, so after a second it is looked up again which is active, then asked.
 """
 
 import hashlib
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from time import monotonic
 from typing import Final, Protocol
 from uuid import UUID
 
@@ -65,7 +68,8 @@ class Embedded:
         return len(self.vector) > LARGEST_PREFIX
 
 
-_last_seen: dict[str, str] = {}  # the active model's key by schema
+LOOK_AGAIN_SECONDS: Final = 1.0  # after which a switch elsewhere is noticed before a call
+_last_seen: dict[str, tuple[str, float]] = {}  # the active model's key by schema, and when
 
 
 def active_model() -> tuple[int, str]:
@@ -75,7 +79,7 @@ def active_model() -> tuple[int, str]:
         row = space(model=registry.embedder().model, active=True)
         found = (row.id, row.key)
     tenancy.memo()[("space", found[1])] = found[0]
-    _last_seen[tenancy.current().schema_name] = found[1]
+    _last_seen[tenancy.current().schema_name] = (found[1], monotonic())
     return found
 
 
@@ -236,7 +240,10 @@ def code_of(type: str) -> int:
 
 def _expected() -> str:
     """Return the model's key the organization most likely has; nothing when none is known."""
-    seen = _last_seen.get(tenancy.current().schema_name)
+    seen, at = _last_seen.get(tenancy.current().schema_name, ("", 0.0))
+    if seen and not registry.runs_here(key=seen) and monotonic() - at > LOOK_AGAIN_SECONDS:
+        with tenancy.unit():
+            seen = active_model()[1]
     if seen:
         return seen
     try:
@@ -261,7 +268,7 @@ def _embedded_queries(key: str, texts: tuple[str, ...]) -> dict[str, Embedded]:
     for text, vector in zip(lacking, made, strict=True):
         queries.keep(model=model, text=text, vector=vector)
         known[text] = vector
-    _last_seen[schema] = model.key
+    _last_seen[schema] = (model.key, monotonic())
     return {
         text: Embedded(key=model.key, vector=vector)
         for text, vector in known.items()

@@ -145,7 +145,7 @@ def link(
             "automatic": True,
             "confidence": decision.certainty,
             "cosine": decision.cosine,
-            "description": str(decision.reason)[:200],
+            "description": str(decision.explanation)[:200],
             "before": before,
         },
     )
@@ -219,6 +219,7 @@ def log_row(
     outcome: str,
     gate: str = "",
     cause: str = "",
+    certainty: float | None = None,
     now: datetime,
     **named: UUID | None,
 ) -> ActionLog:
@@ -241,6 +242,7 @@ def log_row(
         outcome=outcome,
         gate=gate,
         cause=cause[:24],
+        certainty=certainty,
         **named,
     )
 
@@ -424,6 +426,7 @@ def _replace_or_oppose(
         place=_placement(row),
         outcome=verb,
         cause=decision.cause or "",
+        certainty=decision.certainty,
         memory_id=row.id,
         other_id=old.id,
         now=now,
@@ -474,6 +477,7 @@ def _merge(
         place=_placement(row),
         outcome="known" if is_repeated else "confirmed",
         gate="" if is_repeated else "near_duplicate",
+        certainty=1.0,
         memory_id=twin.id,
         other_id=row.id,
         now=now,

@@ -25,8 +25,9 @@ class Outcome:
     """What became of a candidate, and why. `done` names what was written, empty for nothing.
 
     `related_id`: the memory it replaced, contradicts, adds to or is similar to; `operation` which;
-    `conflict_id` where a person is to decide; `cause` why, or why it was refused. What is
-    `proposed` waits for that person, and until then it is given to nobody.
+    `conflict_id` where a person is to decide; `cause` why, or why it was refused;
+    `certainty` 0..1 of what it is to the other. What is `proposed` waits for that person, and until
+    then it is given to nobody.
     """
 
     outcome: str
@@ -41,6 +42,7 @@ class Outcome:
     related_id: UUID | None = None
     conflict_id: UUID | None = None
     cause: str = ""
+    certainty: float | None = None
 
 
 def refusal(*, result: integrate.GateResult) -> Outcome:

@@ -159,13 +159,14 @@ def _add(
         outcome="proposed" if row.needs_review and decision.is_proposal else "added",
         memory=views.to_view(row, now=now, is_new=True),
         done="created",
-        reason=reason if decision.link is None else decision.reason,
+        reason=reason if decision.link is None else decision.explanation,
         embedding="queued" if embedded is None else "stored",
         job_id=job_id,
         operation=decision.link or "",
         related_id=None if decision.link is None else decision.target_id,
         conflict_id=conflict_id,
         cause=decision.cause or "",
+        certainty=None if decision.link is None else decision.certainty,
     )
 
 
@@ -208,6 +209,7 @@ def _log_row(
         outcome="contradicted" if outcome.conflict_id and not is_hidden else ended,
         gate=outcome.gate,
         cause="" if is_hidden else outcome.cause,
+        certainty=None if is_hidden else outcome.certainty,
         memory_id=None if outcome.memory is None else outcome.memory.id,
         other_id=None if is_hidden else outcome.related_id,
         now=now,
@@ -246,6 +248,7 @@ def settle_without_adding(
         gate=gate,
         reason=result.reason,
         done="confirmed",
+        certainty=1.0,
     )
 
 

@@ -28,7 +28,7 @@ from memory.index.actions import embedding
 from memory.intake import classify, integrate, queries, validation
 from memory.intake import echoes_and_alarms as echoes
 from memory.intake.actions import candidate
-from memory.records import actions
+from memory.records import actions, changes
 from memory.records.models import Memory
 from memory.records.queries import memories, views
 from memory.secrets import findings
@@ -37,7 +37,7 @@ from teams import models as team_models
 from teams import permissions, visibility
 from teams import queries as places
 
-NEAREST: Final = 5  # memories compared
+NEAREST: Final = 10  # memories compared; default, not measured
 JUST_HOURS: Final = 24  # within which an agent was “just” given something; default, not measured
 LONG_DAYS: Final = 30  # within which a conversation repeats what was given; default, not measured
 MOST: Final = 300  # memories that are compared, the last delivered; default, not measured
@@ -151,16 +151,26 @@ def in_use(*, embedded: embedding.Embedded | None) -> embedding.Embedded | None:
     return embedded
 
 
-def nearest_cosine(
-    *, caller: Caller, new: validation.NewMemory, embedded: embedding.Embedded | None
-) -> float:
-    """Return the highest cosine with what is stored there; 0 while it cannot be compared."""
+def is_known(
+    *,
+    caller: Caller,
+    new: validation.NewMemory,
+    embedded: embedding.Embedded | None,
+    above: float,
+) -> bool:
+    """Say whether a memory nearer than a cosine says all that a text says. In a unit.
+
+    One that only speaks of the same is not enough: it may name something else.
+    """
     usable = in_use(embedded=embedded)
     if usable is None:
-        return 0.0
+        return False
     where = candidate.find_placement(caller=caller, new=new)
     spots = _spots(caller, where, embedding.space_id(key=usable.key))
-    return max((0.0, *(cosine for spot in spots for cosine in _nearest(spot, usable, 1).values())))
+    near = {id: cosine for spot in spots for id, cosine in _nearest(spot, usable).items()}
+    close = {id: cosine for id, cosine in near.items() if cosine > above}
+    stored = queries.stored_statements(cosines=close)
+    return any(changes.adds_nothing(old=one.content, new=new.content) for one in stored)
 
 
 def compared_with(

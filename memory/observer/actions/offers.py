@@ -35,6 +35,7 @@ from memory.extraction import model_answers
 from memory.intake import echoes_and_alarms
 from memory.intake.actions import remember, similar_memories
 from memory.observer import promotion
+from memory.records import changes
 from memory.records.models import Memory
 from memory.secrets import scanner
 from memory.sessions.actions import scratchpads
@@ -260,7 +261,7 @@ def choose(
         if not _is_same(one, row, same)
         and (
             (_sign(one.origin), row.opened_by) in same  # kept for its author until enough saw it
-            or _nearest(caller, one, fresh[:place]) <= bound
+            or not _is_known(caller, one, fresh[:place], bound)
         )
     )
     kept = novel[: room(row=row)]
@@ -288,15 +289,20 @@ def _sign(origin: str) -> str:
     return origin.partition("#")[2]
 
 
-def _nearest(caller: Caller, offer: Offer, surer: tuple[Offer, ...]) -> float:
-    """Return the highest cosine with what is stored, or with a surer candidate of the session."""
+def _is_known(caller: Caller, offer: Offer, surer: tuple[Offer, ...], bound: float) -> bool:
+    """Say whether what is stored, or a surer candidate of the session, says all of it already."""
     new, own = offer.prepared.checked.new, offer.prepared.embedded
-    cosines = (
-        float(own.vector @ one.vector)
-        for one in (each.prepared.embedded for each in surer)
-        if own is not None and one is not None and one.key == own.key
+    near = (
+        each.prepared.checked.new.content
+        for each in surer
+        if own is not None
+        and (other := each.prepared.embedded) is not None
+        and other.key == own.key
+        and float(own.vector @ other.vector) > bound
     )
-    return max(similar_memories.nearest_cosine(caller=caller, new=new, embedded=own), *cosines, 0.0)
+    if any(changes.adds_nothing(old=content, new=new.content) for content in near):
+        return True
+    return similar_memories.is_known(caller=caller, new=new, embedded=own, above=bound)
 
 
 def send(

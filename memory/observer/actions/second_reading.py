@@ -17,8 +17,7 @@ from memory.extraction import actions as extraction
 from memory.extraction import model_answers
 from memory.observer.actions import consolidate
 from memory.providers import registry
-from memory.records import assertions
-from memory.records.assertions import Difference
+from memory.records import changes
 from memory.records.models import Memory
 from memory.sessions import queries as sessions
 from memory.sessions.actions.lifecycle import JOB
@@ -104,4 +103,4 @@ def _without_restated(row: Session, found: extraction.Extracted) -> extraction.E
 def _restates(old: str, new: str) -> bool:
     left, right = content_words(text=old), content_words(text=new)
     shared = len(left & right) / max(1, min(len(left), len(right)))
-    return shared >= RESTATED and assertions.difference(old=old, new=new) is Difference.NONE
+    return shared >= RESTATED and not changes.difference(old=old, new=new)

@@ -31,7 +31,7 @@ from accounts.errors import Conflict, Forbidden, InvalidInput
 from memory.extraction import actions as extraction
 from memory.extraction import model_answers
 from memory.intake.actions.remember import NewMemory, Prepared, prepare
-from memory.intake.actions.similar_memories import nearest_cosine, thresholds_of
+from memory.intake.actions.similar_memories import is_known, thresholds_of
 from memory.observer import syntheses
 from memory.observer.actions import offers, prior_sessions
 from memory.records.models import Memory
@@ -243,8 +243,8 @@ def _stored(
         return {}  # who adds to one row waits for the other, so only one finds itself the first
     counts: Counter[str] = Counter({"syntheses": 1})
     for one in prepared:
-        if one is not None and (
-            nearest_cosine(caller=caller, new=one.checked.new, embedded=one.embedded) > bound
+        if one is not None and is_known(
+            caller=caller, new=one.checked.new, embedded=one.embedded, above=bound
         ):
             counts["dropped_known"] += 1
             continue

@@ -24,6 +24,7 @@ from accounts import tenancy
 from accounts.caller import Caller, TokenScope, decides_in_person, is_person, may
 from accounts.errors import NotFound
 from accounts.pages import Page
+from memory.records import changes
 from memory.records.models import Conflict, Memory
 from memory.records.queries import pending
 from memory.records.queries.views import MemoryView, countable, give_out, views_of
@@ -82,7 +83,8 @@ class ConflictState(StrEnum):
 class ConflictView:
     """Two memories that say different things.
 
-    `kind` is what the newer one would have done to the older one, `cause` why a person decides.
+    `kind` is what the newer one would have done to the older one, `cause` why a person decides,
+    `difference` what words find to differ, empty where they find nothing.
     `verdict` is empty while it is open. `barred` says of each verdict, and of reopening, why the
     reader may not. `version` is raised whenever it or one of its sides changes.
     """
@@ -100,6 +102,7 @@ class ConflictView:
     settled_at: datetime | None
     version: int
     barred: Mapping[str, Bar]
+    difference: str
 
 
 def list_conflicts(
@@ -320,6 +323,7 @@ def _views(caller: Caller, rows: tuple[Conflict, ...], now: datetime) -> tuple[C
             newer=newer,
             version=version_of(row=row, sides=(older, newer)),
             barred=bars_of(caller=caller, row=row, sides=(older, newer)),
+            difference=changes.difference(old=older.content, new=newer.content),
         )
         for row, older, newer in pairs
         if older is not None and newer is not None

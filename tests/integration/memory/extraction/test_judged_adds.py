@@ -96,7 +96,7 @@ def test_what_a_model_judges_takes_the_place_of_what_was_only_similar(
     vendor: Vendor, wishing: World
 ) -> None:
     wishing.stored(OLD)
-    near = wishing.sent(OLD.replace("before it gives up", "after it gives up"))
+    near = wishing.sent(OLD.replace("before it gives up", "before it gives up quietly"))
     before = _links()
 
     assert near.memory is not None

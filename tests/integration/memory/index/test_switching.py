@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
+from time import monotonic
 from uuid import UUID
 
 import pytest
@@ -341,6 +342,22 @@ def test_a_cancelled_switch_stays_so(switching: World, monkeypatch: pytest.Monke
     monkeypatch.setattr(registry, "embedder", _instead(TURNED))
     assert not model_switch.follow_installation()
     assert spaces_of(switching.owner) == {WORDS: 3, TURNED: 0}
+
+
+def test_a_switch_by_another_process_is_noticed_before_a_vendor_is_asked(
+    three: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vendor, schema = "openai/away@384", tenancy.current().schema_name
+    just_now = {schema: (vendor, monotonic())}
+    monkeypatch.setattr(embedding, "_last_seen", just_now)
+    monkeypatch.setattr(embedding, "LOOK_AGAIN_SECONDS", 3_600.0)
+    assert embedding.embed_inline(text=CARTS) is None
+
+    monkeypatch.setattr(embedding, "LOOK_AGAIN_SECONDS", 0.0)
+    made = embedding.embed_inline(text=CARTS)
+
+    assert made is not None
+    assert made.key == WORDS == just_now[schema][0]
 
 
 def test_an_unknown_model_leaves_the_own_one(three: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from accounts.caller import Caller
 from accounts.errors import Conflict as Changed
 from accounts.errors import InvalidInput, NotFound
 from accounts.models import Job
+from memory.index.actions import model_switch
 from memory.index.models import MemoryVector
 from memory.intake import queries as intake_queries
 from memory.intake.actions import apply_decision as writer
@@ -31,6 +32,7 @@ from teams.actions import change_project
 from teams.models import AuditEntry, Change
 from tests.support.memories import PARSER, REDIS, as_agent, new
 from tests.support.reviewed import HOUR, World, row_of
+from tests.support.switching import do_jobs
 from tests.support.work import taken
 
 OLD = "The checkout worker in `shop/checkout.py` retries a payment 3 times before it gives up."
@@ -145,6 +147,27 @@ def _service(number: int, times: int, now: str = "") -> str:
     return f"In `shop/{name}.py` the {name} {now} retries a payment {times} times."
 
 
+@pytest.mark.parametrize("is_switched", [False, True])
+def test_what_came_without_a_vector_is_judged_when_it_has_one(
+    world: World, settings: Any, is_switched: bool
+) -> None:
+    known = said(world, OLD)
+    settings.EMBED_INLINE = False
+
+    outcome = told(world, OTHER)
+
+    assert (outcome.embedding, outcome.conflict_id) == ("queued", None)
+    if is_switched:
+        model_switch.switch(caller=world.owner, key="hashing/turned-384")
+    do_jobs()
+    assert outcome.memory is not None
+    with tenancy.unit():
+        found = Conflict.objects.get()
+        logged = ActionLog.objects.get(outcome="contradicted")
+    assert (found.older_id, found.newer_id) == (known.id, outcome.memory.id)
+    assert (logged.memory_id, logged.certainty) == (outcome.memory.id, 1.0)
+
+
 def test_a_bulk_call_is_integrated_when_embedded_and_once(world: World) -> None:
     old = said(world, OLD)
 
@@ -214,7 +237,7 @@ def test_the_same_in_other_spelling_in_one_call_is_one_and_other_words_are_not(
 def test_what_is_near_and_differs_is_stored_beside_it_and_linked(world: World) -> None:
     known = said(world, OLD)
 
-    outcome = world.sent(OLD.replace("before it gives up", "after it gives up"))
+    outcome = world.sent(OLD.replace("before it gives up", "before it gives up quietly"))
 
     assert (outcome.outcome, outcome.operation, outcome.related_id) == (
         "added",

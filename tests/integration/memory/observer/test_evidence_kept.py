@@ -24,7 +24,6 @@ from tests.support.trusting import stand
 SHA = "3f2a9c14b7d0"
 WHY = "Pin lxml to 5.2\n\nIt stays there because 5.3 segfaults on our feeds."
 KEPT = "Pin lxml to 5.2. It stays there because 5.3 segfaults on our feeds."
-PARAPHRASED = "Pin lxml at 5.2\n\nIt is pinned because 5.3 segfaults on parked webhooks."
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 
@@ -83,12 +82,12 @@ def test_the_cap_of_the_session_holds_for_commits(agent: Caller, store: str, now
 def test_a_commit_that_says_again_what_its_agent_was_told_is_neither_kept_nor_confirms(
     caller: Caller, agent: Caller, store: str, now: datetime, is_told: bool, count: int
 ) -> None:
-    told = "We pin lxml to 5.2 because 5.3 segfaults on webhooks, which we then park."
+    told = "Pin lxml to 5.2. It stays there because 5.3 segfaults on our feeds, each Monday."
     known = memories.stored(caller, now, told, project=store)
     if is_told:
         assert recalled(agent, now) == (told,)
 
-    ran(agent, now, posted(PARAPHRASED), project=store)
+    ran(agent, now, posted(WHY), project=store)
 
     assert len(kept()) == count
     with tenancy.unit():

@@ -147,7 +147,8 @@ def test_a_look_goes_on_where_the_last_one_ended(world: World) -> None:
 def test_all_of_one_moment_is_looked_at(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(raising, "PAGE", 2)
     monkeypatch.setattr(raising, "PAGES", 2)
-    rows = [wrote(world, f"Plain words about carts and {word}.") for word in WORDS]
+    fruit = ("apples", "pears", "plums", "figs", "dates")
+    rows = [wrote(world, f"Plain words about carts and {word}.") for word in fruit]
     last = wrote(world, ORDER)
     with tenancy.unit():
         Memory.objects.update(created_at=rows[0].created_at, source="import")

@@ -208,7 +208,7 @@ def test_what_does_not_hold_is_dropped(world: World, agreed: Session, vendor: Ve
 
 def test_what_is_known_is_not_novel(world: World, agreed: Session, vendor: Vendor) -> None:
     wished(world, novelty_cosine=0.88)
-    world.stored(TEXT.replace("nearly every", "each"))
+    world.stored(f"{TEXT} So it was seen in each session.")
     model_says(vendor, draft())
 
     counts = due(world, agreed)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.records.restatements import restates, telling_words
+from memory.records.restatements import first_of_same, restates, telling_words
 
 BACKUP = "The backup of the store runs at two in the morning, before the pricing service."
 
@@ -70,3 +70,12 @@ def test_any_other_word_sign_or_order_is_another_statement(old: str, new: str) -
 )
 def test_long_runs_of_one_sign_are_read_word_by_word(sign: str, words: int) -> None:
     assert len(telling_words(text=f"{sign * 20_000} x")) == words
+
+
+def test_the_first_of_the_same_is_named_and_another_order_of_words_is_not_the_same() -> None:
+    early, late = "Run the tests before the build.", "Run the tests after the build."
+
+    assert first_of_same(contents=()) == ()
+    assert first_of_same(contents=(early, late, f"{early} ", "run a tests before the build")) == (
+        0, 1, 0, 0,
+    )  # fmt: skip

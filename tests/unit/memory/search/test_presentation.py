@@ -80,7 +80,7 @@ def test_sides_doubts_and_further_lines_are_written_as_what_they_are() -> None:
 
 
 def test_what_says_the_same_is_left_out_and_named() -> None:
-    ranked = (_view(1, REDIS), _view(2, CARTS), _view(3, f"{REDIS} Always."))
+    ranked = (_view(1, REDIS), _view(2, CARTS), _view(3, REDIS.replace("; catch", ": catch")))
 
     blocks, overlaps = packing.blocks_of(ranked=ranked, contradictions={})
 

@@ -1,0 +1,17 @@
+"""How sure a decision about a candidate was."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    """Add the column; of decisions from before it is not known."""
+
+    dependencies = [("memory", "0002_reflection")]
+
+    operations = [
+        migrations.AddField(
+            model_name="actionlog",
+            name="certainty",
+            field=models.FloatField(null=True),
+        ),
+    ]
