@@ -93,6 +93,7 @@ class NewMemory:
     taint_reason: str = ""  # said by the observer alone, never by a caller
     own_type: str = ""  # what it is called already, never said by a caller
     session_id: UUID | None = None
+    work_unit: Mapping[str, str] = field(default_factory=dict)  # of its session, never of a caller
     is_evidenced: bool = False  # its agent answers with it what it was asked, never said by it
 
 

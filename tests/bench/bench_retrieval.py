@@ -33,7 +33,7 @@ from tests.bench.measures import line
 
 TOGETHER: Final = 200  # memories a call
 PATIENCE_S: Final = 30  # that a call waits for their vectors
-SENT: Final = ("content", "type", "tags", "event_at", "thread", "position")
+SENT: Final = ("content", "type", "tags", "event_at", "thread", "session", "position")
 WAYS: Final[Mapping[str, Mapping[str, object]]] = {
     "usual": {},
     "ranking": {"threshold": 0},
@@ -100,7 +100,10 @@ def _load(client: httpx.Client, memories: list[Row]) -> dict[str, str]:
 
 
 def _sent(one: Row) -> Row:
-    return {"external_id": one["id"], **{name: one[name] for name in SENT if one.get(name)}}
+    return {
+        "external_id": one["id"],
+        **{name: one[name] for name in SENT if one.get(name) is not None},
+    }
 
 
 def _ask(client: httpx.Client, text: str, slug: str, more: Mapping[str, object]) -> Row:

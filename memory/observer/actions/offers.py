@@ -156,6 +156,7 @@ def proposed_memory(
         needs_review=trust.waits(level=level, is_doubtful=is_doubtful or has_alarm or bool(reason)),
         taint_reason=reason[:LONGEST_REASON],
         session_id=row.id,
+        work_unit=row.work_unit,
     )
 
 

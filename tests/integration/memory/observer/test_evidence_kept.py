@@ -13,6 +13,7 @@ from memory.customization.queries import find_own_methodology, list_methodologie
 from memory.observer.actions import unit_completion
 from memory.records.actions import archive
 from memory.records.models import Memory
+from memory.records.queries import memories as memories_read
 from memory.review.actions.verdicts import reject
 from memory.sessions.actions.trust import get_trust
 from teams.trust import TrustLevel
@@ -52,7 +53,8 @@ def kept() -> list[Memory]:
 
 
 def test_a_commit_with_a_reason_is_kept_once(agent: Caller, store: str, now: datetime) -> None:
-    row = ran(agent, now, posted(WHY, "Add a button"), project=store)
+    unit = {"label": "feeds"}
+    row = ran(agent, now, posted(WHY, "Add a button"), project=store, work_unit=unit)
     ran(agent, now, posted(WHY), project=store, external_id="again")
 
     (found,) = kept()
@@ -60,6 +62,11 @@ def test_a_commit_with_a_reason_is_kept_once(agent: Caller, store: str, now: dat
     assert (found.commit_sha, found.related_files) == (SHA, ["feeds.py"])
     assert (found.session_id, found.audience, found.scope) == (row.id, row.audience, "personal")
     assert found.needs_review
+    assert (
+        found.work_unit
+        == memories_read.get(caller=agent, memory_id=found.id, now=now).work_unit
+        == unit
+    )
     assert found.source_uri.startswith(f"session:{row.id}#commit-")
     assert get_trust(caller=agent, ref=store).evidence.shown == 1  # it counts for trust
 
