@@ -11,7 +11,7 @@ counted for its author alone.
 import logging
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
@@ -152,8 +152,26 @@ def extract_part(*, turns: tuple[Turn, ...], allowance: Allowance, tenant: str) 
     if data is None:
         found = extract.extract(turns=turns)
         return _extracted(found, degraded=Degraded.MODEL_FAILED, spent=spent)
-    found, dropped = model_answers.read(data=data, turns=asked)
+    found, dropped = model_answers.read(data=data, turns=asked, cosines=_local_cosines(tenant))
     return _extracted(found, method=Mode.LLM, dropped=dropped, spent=spent)
+
+
+def _local_cosines(tenant: str) -> model_answers.Cosines | None:
+    """Return what compares texts by meaning on this machine; None without such an embedder."""
+    try:
+        embedder = registry.embedder(tenant=tenant)
+        if not embedder.is_local:
+            return None
+        embedder.embed_queries(texts=("",))  # loads it
+    except errors.ProviderError as error:
+        log.warning("Paraphrases are compared by words: %s", error.detail)
+        return None
+
+    def cosines(text: str, others: Sequence[str]) -> Sequence[float]:
+        first, *vectors = embedder.embed_documents(texts=(text, *others))
+        return [float(first @ vector) for vector in vectors]
+
+    return cosines
 
 
 def _extracted(

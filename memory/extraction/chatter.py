@@ -29,6 +29,7 @@ _CUES: Final = tuple(
         MemoryType(row["type"]),
         frozenset(map(Speaker, row["speakers"].split())),
         re.compile(row["expression"].replace("\n", ""), re.IGNORECASE),
+        bool(row.get("is_guess")),
     )
     for row in _TABLES["cues"]
 )
@@ -70,11 +71,14 @@ def is_statement(*, text: str) -> bool:
     )
 
 
-def cue_in(*, speaker: Speaker, texts: tuple[str, ...]) -> MemoryType | None:
-    """Return what the first cue in the ways to write a sentence makes it; None without one."""
+def cue_in(*, speaker: Speaker, texts: tuple[str, ...]) -> tuple[MemoryType, bool] | None:
+    """Return what the first cue in the ways to write a sentence makes it; None without one.
+
+    Beside the type stands whether that is a guess: the cue marks wishes of the moment as well.
+    """
     found = (
-        type
-        for type, speakers, pattern in _CUES
+        (type, is_guess)
+        for type, speakers, pattern, is_guess in _CUES
         if speaker in speakers and any(map(pattern.search, texts))
     )
     return next(found, None)

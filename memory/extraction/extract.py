@@ -244,10 +244,10 @@ def _candidate(said: SpokenSentence, place: _Place) -> Candidate | None:
         return None
     opened = chatter.PATTERNS["opening"].sub("", said.text.strip())
     is_asked = bool(chatter.PATTERNS["asked_to_keep"].match(opened)) and not place.is_agent
-    marked = _type(said.text, content, place, is_asked=is_asked)
-    type = marked or _guess(content, place)
-    if type is None:
+    typed = _typed(said.text, content, place, is_asked=is_asked)
+    if typed is None:
         return None
+    type, is_guess = typed
     content = _alone(content, type, place)
     if not SHORTEST <= len(content) <= LONGEST:
         return None
@@ -260,28 +260,35 @@ def _candidate(said: SpokenSentence, place: _Place) -> Candidate | None:
         files=files_in(text=content),
         event_at=event_of(text=content, said_at=place.turn.at),
         importance=0.6 if is_asked or type is MemoryType.CORRECTION else 0.5,
-        certainty=CERTAIN if marked else GUESSED,
+        certainty=GUESSED if is_guess else CERTAIN,
         is_asked=is_asked,
     )
 
 
-def _guess(content: str, place: _Place) -> MemoryType | None:
-    """Return what a sentence that no cue marks is: a fact, if it states something that lasts."""
-    may_be = place.is_talk and not place.is_agent and chatter.is_statement(text=content)
-    return MemoryType.FACT if may_be else None
-
-
-def _type(text: str, content: str, place: _Place, *, is_asked: bool) -> MemoryType | None:
-    """Return what a sentence is; None for one that nothing marks."""
+def _typed(
+    text: str, content: str, place: _Place, *, is_asked: bool
+) -> tuple[MemoryType, bool] | None:
+    """Return what a sentence is, and whether that is a guess; None for one that states nothing."""
     opened = chatter.PATTERNS["opening"].sub("", text.strip())
     marked = chatter.cue_in(speaker=place.turn.speaker, texts=(content, opened, text.strip()))
-    if place.is_agent:
-        return marked
-    if _VERB.search(content) is None and content.isascii():  # asserts nothing
+    asserts = _VERB.search(content) is not None or not content.isascii()
+    if place.is_agent or not asserts:
         return marked
     if place.is_rejecting or _rejects(text):
-        return None if chatter.PATTERNS["report"].search(content) else MemoryType.CORRECTION
-    return MemoryType.FACT if is_asked and marked is None else marked
+        is_report = chatter.PATTERNS["report"].search(content) is not None
+        return None if is_report else (MemoryType.CORRECTION, False)
+    return marked or _unmarked(content, place, is_asked=is_asked)
+
+
+def _unmarked(content: str, place: _Place, *, is_asked: bool) -> tuple[MemoryType, bool] | None:
+    """Return what a person's sentence without a cue is: a fact, or nothing.
+
+    It is a guess, unless they asked to keep it.
+    """
+    if is_asked:
+        return MemoryType.FACT, False
+    is_fact = place.is_talk and chatter.is_statement(text=content)
+    return (MemoryType.FACT, True) if is_fact else None
 
 
 def _alone(content: str, type: MemoryType, place: _Place) -> str:

@@ -52,6 +52,10 @@ class Classification:
 _KEY_VALUE = re.compile(
     r"^[ \t]*(?:[-*] )?[\w][\w .-]{0,40}(?::[ \t]|[ \t]*=[ \t]*)\S", re.MULTILINE
 )
+_PARENT = re.compile(
+    r"^[ \t]*(?:[-*] )?(?:parent|is[_ ]a|subclass of|extends|child of|kind of)(?::| )[ \t]*\S",
+    re.MULTILINE | re.IGNORECASE,
+)
 _DATE = re.compile(rf"(?<!\d)\d{{4}}-\d{{2}}-\d{{2}}(?!\d)|{'|'.join(WRITTEN_DATES)}")
 _BULLETS = re.compile(r"^[ \t]*[-*+] .+\n(?:.*\n)?[ \t]{2,}[-*+] ", re.MULTILINE)
 _STEP = re.compile(r"^[ \t]*1[.)] ", re.MULTILINE)
@@ -139,7 +143,9 @@ def type_of(*, content: str) -> tuple[taxonomy.MemoryType, TypeBasis]:
 
 
 def structure_of(*, content: str) -> taxonomy.Structure:
-    """Detect how a text is built: lines of values, a date, nested bullets; else narrative."""
+    """Detect how a text is built: parents, values, a date, nested bullets; else narrative."""
+    if len(_PARENT.findall(content)) >= LEDGER_LINES:
+        return taxonomy.Structure.TAXONOMY
     if len(_KEY_VALUE.findall(content)) >= LEDGER_LINES:
         return taxonomy.Structure.LEDGER
     if _DATE.search(content):

@@ -231,7 +231,8 @@ def _new_memory(run: Consolidation, candidate: extract.Candidate, method: str) -
     """
     row = run.session
     observed = row.observed or {}
-    is_rule = candidate.speaker is Speaker.USER and candidate.type in RULES
+    is_sure = candidate.certainty >= extract.CERTAIN
+    is_rule = candidate.speaker is Speaker.USER and candidate.type in RULES and is_sure
     is_guess = method == extraction.Mode.HEURISTIC.value and not candidate.is_asked
     new = offers.proposed_memory(
         row=row,

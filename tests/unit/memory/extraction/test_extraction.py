@@ -151,6 +151,8 @@ def test_a_statement_that_nothing_marks_is_a_fact_of_low_certainty() -> None:
     said = "Prices are stored as integers in cents."
     (unmarked,) = found((Speaker.ASSISTANT, "I see."), (Speaker.USER, said))
 
+    (wished,) = found((Speaker.USER, "Drafts should not appear in the list of targets"))
+    assert wished.certainty == unmarked.certainty
     assert not found((Speaker.USER, said), (Speaker.USER, "Why is the sum wrong?"))
     assert (unmarked.type, unmarked.certainty < marked.certainty) == (MemoryType.FACT, True)
 
@@ -316,6 +318,36 @@ def test_any_answer_is_read_and_every_candidate_is_accounted_for(entries: list[A
 
     assert len(candidates) + sum(dropped.values()) == len(entries)
     assert {one.content for one in candidates} <= {INVOICES}
+
+
+DROPPED = "I dropped the vendored libfoo, urllib of the standard library does it now."
+
+
+@pytest.mark.parametrize(
+    ("text", "cosine", "is_taken"),
+    [
+        ("libfoo is no longer shipped: code of the language took over", 0.8, True),
+        ("libfoo is no longer shipped: code of the language took over", 0.6, False),
+        ("libfoo is no longer shipped since 2024: other code took over", 0.8, False),
+        ("libfoo is no longer shipped: the code of Mallory took over", 0.8, False),
+        ("The code of the language never was a match for what we ship", 0.8, False),
+    ],
+)
+def test_a_paraphrase_is_taken_where_a_sentence_means_the_same(
+    text: str, cosine: float, is_taken: bool
+) -> None:
+    turn = Turn(sequence=1, speaker=Speaker.USER, text=f"All is fine. {DROPPED}")
+    entry = {"turn": 1, "text": text, "type": "decision"}
+
+    found, dropped = model_answers.read(
+        data={"memories": [entry]},
+        turns=(turn,),
+        cosines=lambda _, others: [cosine if "libfoo" in one else 0.1 for one in others],
+    )
+
+    assert [one.content for one in found] == [text] * is_taken
+    assert dropped == ({} if is_taken else {"ungrounded": 1})
+    assert model_answers.read(data={"memories": [entry]}, turns=(turn,))[0] == ()
 
 
 def test_what_is_beside_a_candidate_is_bounded() -> None:

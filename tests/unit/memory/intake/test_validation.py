@@ -225,6 +225,7 @@ def test_a_given_type_is_believed_and_named_files_follow_the_given_ones() -> Non
         ("Déployé le 1er mars 2026.", Structure.TIMELINE),
         ("It may 3 times retry", Structure.NARRATIVE),
         ("- services\n  - auth\n  - billing", Structure.TAXONOMY),
+        ("Dog\nparent: Mammal\nMammal\nparent: Animal", Structure.TAXONOMY),
     ],
 )
 def test_structure_is_detected_in_the_specified_order(content: str, structure: Structure) -> None:
