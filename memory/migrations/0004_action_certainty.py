@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     """Add the column; of decisions from before it is not known."""
 
-    dependencies = [("memory", "0002_reflection")]
+    dependencies = [("memory", "0003_conversations")]
 
     operations = [
         migrations.AddField(
