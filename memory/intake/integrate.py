@@ -29,9 +29,7 @@ from memory.secrets import findings
 from memory.taxonomy import Authority, LinkKind, MemoryType
 from memory.text import text
 
-CONFLICT_COSINE = (
-    0.6  # at least, to look for a change; nine of ten that there are, by bench_changes
-)
+CONFLICT_COSINE = 0.6  # at least, to look for a change; eight of ten have it, by bench_changes
 JUDGED_COSINE = 0.75  # at least, to ask a model; default, not measured
 SAME_TEXT_COSINE = 0.95  # exceeded: nearly the same text is about the same thing
 LARGEST_SHARE = 0.05  # of a project that one run replaces without a person
@@ -184,7 +182,7 @@ def is_worth_judging(
     known: StoredStatement,
     conflict_cosine: float = CONFLICT_COSINE,
 ) -> bool:
-    """Say whether to ask a model: a high cosine and a shared topic, entity or file.
+    """Say whether two are surely near: a high cosine and a shared topic, entity or file.
 
     What is nearly the same text shares its subject whatever it names.
     """
@@ -284,12 +282,16 @@ def with_judgments(
 def _guess(
     candidate: CandidateStatement, known: StoredStatement, change: changes.Change | None
 ) -> Relation:
-    """Return what words say: who is above corrects, an announced change updates or takes back."""
+    """Return what words say: who is above corrects, an announced change updates or takes back.
+
+    Who is above announces nothing, so the two must be nearer, and share what they are about.
+    """
     if change is None:
         return Relation.NEW
     if not change.is_announced:
         is_above = candidate.authority < known.authority
-        return Relation.UPDATE if is_above else Relation.CONTRADICT
+        corrects = is_above and is_worth_judging(candidate=candidate, known=known)
+        return Relation.UPDATE if corrects else Relation.CONTRADICT
     is_taken = assertions.marks_retraction(text=candidate.content)
     return Relation.RETRACT if is_taken else Relation.UPDATE
 

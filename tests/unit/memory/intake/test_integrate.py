@@ -164,14 +164,16 @@ def test_a_judged_relation_is_followed(relation: Relation, link: LinkKind | None
     assert (decision.link, decision.target_id) == (link, target)
 
 
-def test_a_person_replaces_what_an_agent_said_near_by_meaning_whatever_the_topics() -> None:
-    content = "The API times out after 60 s."
-    person = _new(content, Authority.HUMAN)
+def test_a_person_replaces_what_an_agent_said_of_the_same_and_else_contradicts() -> None:
+    person = _new("The API times out after 60 s.", Authority.HUMAN)
     near = replace(OLD, cosine=0.6, subjects=frozenset({"billing"}))
 
-    assert integrate.decide(candidate=person, known=(near,)).link is LinkKind.SUPERSEDES
-    far = replace(near, cosine=0.59)
-    assert integrate.decide(candidate=_new(content), known=(far,)).target_id is None
+    links = [
+        integrate.decide(candidate=person, known=(known,)).link
+        for known in (OLD, near, replace(near, cosine=0.59))
+    ]
+
+    assert links == [LinkKind.SUPERSEDES, LinkKind.CONTRADICTS, None]
 
 
 def test_a_model_is_asked_only_about_what_is_nearer_and_shares_a_subject() -> None:
