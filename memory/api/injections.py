@@ -10,8 +10,8 @@ from accounts.api.endpoints import Call, get, post
 from accounts.api.schemas import Body, Choice, Identifier, Result, fields_of
 from accounts.caller import TokenScope
 from accounts.errors import wrong_field
-from memory.api.schemas.memories import Files, Modules
-from memory.api.schemas.search import Context, ContextBasics
+from memory.api.schemas.memories import Files, Memory, Modules
+from memory.api.schemas.search import Context, ContextBasics, OptionalQuestion
 from memory.experiments.points import Point
 from memory.injection import rules
 from memory.injection.actions.deliver import Delivery
@@ -42,6 +42,7 @@ class AgentStep(Body):
 class MemoryGiven(Result):
     """A memory that was given, with the tokens that it took."""
 
+    memory: Memory
     id: UUID = Field(validation_alias=AliasPath("memory", "id"))
     tokens: int
 
@@ -135,9 +136,13 @@ class GivenAtPoint(GivenBack):
     advice: PlannerAdvice | None
 
 
+SEARCHING: Final = frozenset({Point.BRIEF, Point.PLANNER})  # points that search for a task
+
+
 class ContextQuestion(ContextBasics):
     """What a context is packed for, or given at a point of a session."""
 
+    query: OptionalQuestion = Field("", examples=["clear the price cache in the cart tests"])
     working_files: Files = Field(
         (), description="Files that are worked on: what is about them comes first."
     )
@@ -155,8 +160,20 @@ class ContextQuestion(ContextBasics):
     )
 
     def request(self) -> ContextRequest:
-        """Return the value of it where it names no point."""
+        """Return the value of it where it names no point. Raises InvalidInput."""
+        self.check_query()
         return replace(super().request(), working_files=self.working_files)
+
+    def check_query(self) -> None:
+        """Return where there is a question to search for. Raises InvalidInput."""
+        if not self.query.strip():
+            raise wrong_field(
+                pointer="/query",
+                detail="Nothing says what to look for.",
+                hint="Say what the work is about, in words; only the points first_message, "
+                "tool_result and step need no query.",
+                code="required",
+            )
 
     def at_point(self, point: Point) -> PointRequest:
         """Return the value of it where it names a point. Raises InvalidInput."""
@@ -167,6 +184,8 @@ class ContextQuestion(ContextBasics):
                 hint="POST /api/v1/sessions opens one; leave the point out to pack a context.",
                 code="needs_session",
             )
+        if point in SEARCHING:
+            self.check_query()
         return PointRequest(
             point=point,
             session_id=self.session,
@@ -187,11 +206,11 @@ def context(call: Call, body: ContextQuestion) -> Context | GivenAtPoint:
     """Pack a context.
 
     What an agent should know for a piece of work, as text within a token budget: whole memories,
-    grouped by file, cited, both sides of a contradiction together. `left_out` names what was found
-    and is not in the text, and why. With `point` and `session` it gives what that point has for the
-    session instead, and enters it into the session's ledger: the brief (system_prompt), files to
-    have at hand and unfinished work (first_message), warnings (tool_result), what belongs between
-    steps (step), and what a plan should know (planner). Most often nothing.
+    each with a short id to cite, both sides of a contradiction together. `left_out` names what was
+    found and is not in the text, and why. With `point` and `session` it gives what that point has
+    for the session instead, and enters it into the session's ledger: the brief (system_prompt),
+    files to have at hand and unfinished work (first_message), warnings (tool_result), what belongs
+    between steps (step), and what a plan should know (planner). Most often nothing.
     """
     if body.point is None:
         packed = pack(caller=call.caller, request=body.request(), now=call.now)

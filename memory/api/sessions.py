@@ -114,7 +114,7 @@ class DeleteQuery(schemas.Query):
     )
 
 
-@schemas.fields_of(sessions.SessionView)
+@schemas.fields_of(sessions.SessionView, hidden={"task"})
 class Session(schemas.Result):
     """The session."""
 

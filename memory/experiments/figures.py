@@ -12,14 +12,15 @@ again. One that names no file and is not cited may have helped or not.
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Final
+from uuid import UUID
 
+from memory.search.packing import citation_mark
 from memory.sessions.events import Outcome
 from memory.sessions.scratchpad import Deed, Scratchpad
 from memory.sessions.tools import Act
 from memory.sessions.turns import RemarkKind
 
 WENT_ON: Final = 5  # deeds after which work has gone on without a memory; default, not measured
-CITED: Final = "Memory: {citation}"  # as `memory.search.packing` writes it
 QA: Final[Mapping[Outcome | None, int]] = {Outcome.SUCCESS: 1, Outcome.FAILURE: 0}
 
 
@@ -88,10 +89,10 @@ def deeds_after(*, scratchpad: Scratchpad, row: int, rows: Mapping[int, int]) ->
     return tuple(deed for deed in deeds if rows.get(deed.sequence, 0) > row)
 
 
-def is_cited(*, citation: str, texts: Iterable[tuple[int, str]], after: int) -> bool:
+def is_cited(*, memory_id: UUID, texts: Iterable[tuple[int, str]], after: int) -> bool:
     """Say whether the agent cites a memory as it was asked to, in a text of a row behind this."""
-    mark = CITED.format(citation=citation)
-    return bool(citation) and any(mark in text for row, text in texts if row > after)
+    mark = citation_mark(id=memory_id)
+    return any(mark in text for row, text in texts if row > after)
 
 
 def _is_about(deed: Deed, files: frozenset[str]) -> bool:

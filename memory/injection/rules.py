@@ -46,7 +46,7 @@ MEMORIES_MOST: Final = {  # at once; defaults, not measured
     Point.PLANNER: 30,
 }
 TOKENS_MOST: Final = max(row.tokens for row in POINTS.values())
-TOKENS_EACH: Final = 4  # of the line that carries a memory beside its content; default
+TOKENS_EACH: Final = 8  # of the line that carries a memory beside its content; default
 WARNING_CONFIDENCE: Final = 0.65  # from which a touched file is warned of
 FIRST_STEP: Final = 5  # before it nothing is delivered between steps
 MET_SHARE: Final = 0.5  # of a warning's words that a failed call must have; default

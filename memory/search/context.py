@@ -1,14 +1,14 @@
 """Context: what an agent should know for a piece of work, packed into its token budget.
 
 Search first, then the contradictions of what was found are brought in, overlaps left out, and the
-rest packed by the shares of the phase and written under the files it is about. Whole memories
+rest packed by the shares of the phase and written in its order. Whole memories
 only, both sides of a contradiction or none, never a token over the budget by our count, and each
 memory that was found and is left out is named with the reason. Nothing relevant is an answer: its
 text is empty.
 """
 
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -19,11 +19,11 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
 from accounts.messages import message
+from accounts.queries import people
 from memory.customization import phases
 from memory.customization.queries import choose_style, own_methodologies
 from memory.customization.style import Composed
-from memory.records.queries import views as memory_views
-from memory.records.queries.views import MemoryView, give_out, views_of
+from memory.records.queries.views import MemoryView, contradictions, give_out, views_of
 from memory.search import packing, presentation
 from memory.search.actions import Hit, organize_hits, search
 from memory.search.request import SearchRequest, Silence
@@ -125,24 +125,25 @@ def context(*, caller: Caller, request: ContextRequest, now: datetime) -> Contex
     hits = _by_salience(answer.hits, request.working_files)
     with tenancy.unit():
         order, ids, related = organize_hits(caller=caller, hits=hits)
-        contradictions = memory_views.contradictions(relations=related)
-        others = _read_other_sides(caller, hits, contradictions.keys(), now)
-    views = {hit.memory.id: hit.memory for hit in hits} | others
+        sides = contradictions(relations=related)
+        others = _read_other_sides(caller, hits, sides.keys(), now)
+        views = {hit.memory.id: hit.memory for hit in hits} | others
+        reader = reader_of(caller=caller, views=views.values(), now=now)
     blocks, overlaps = packing.blocks_of(
-        ranked=tuple(hit.memory for hit in hits), contradictions=contradictions, others=others
+        ranked=tuple(hit.memory for hit in hits), contradictions=sides, others=others
     )
     style = _style(caller, request, budget)
     heading = "" if style is None else style.text
     rest = budget.tokens - tokens.count(text=heading)
-    fitting, unpacked = _pack(blocks, replace(budget, tokens=rest), order, ids)
-    text = heading + packing.write(blocks=fitting)
+    fitting, unpacked = _pack(blocks, replace(budget, tokens=rest), ids, reader)
+    text = heading + packing.write(blocks=fitting, reader=reader)
     relevance = {hit.memory.id: hit.relevance for hit in hits}
     packed = [view.id for block in fitting for view in block.memories]
     told = tuple(
         PackedMemory(
             memory=views[id],
             relevance=relevance.get(id),
-            contradicts=tuple(sorted(contradictions.get(id, frozenset()).intersection(packed))),
+            contradicts=tuple(sorted(sides.get(id, frozenset()).intersection(packed))),
         )
         for id in packed
     )
@@ -226,14 +227,15 @@ def _style(caller: Caller, request: ContextRequest, budget: phases.Budget) -> St
 def _pack(
     blocks: tuple[packing.Block, ...],
     budget: phases.Budget,
-    order: presentation.Order,
     ids: tuple[UUID, ...],
+    reader: packing.Reader,
 ) -> tuple[tuple[packing.Block, ...], tuple[packing.Block, ...]]:
     """Return the blocks that fit beside the notice, as they are written, and those that do not."""
     room = max(0, budget.tokens - tokens.count(text=f"{packing.NOTICE}\n"))
+    texts = (packing.alone(block=block, reader=reader) for block in blocks)
     costs = tuple(
-        (MemoryType(block.memories[0].type), tokens.count(text=packing.alone(block=block)))
-        for block in blocks
+        (MemoryType(block.memories[0].type), tokens.count(text=text))
+        for block, text in zip(blocks, texts, strict=True)
     )
     places = packing.pack(costs=costs, budget=replace(budget, tokens=room))
     fitting = sorted(
@@ -241,9 +243,20 @@ def _pack(
         key=lambda block: ids.index(block.memories[0].id),
     )
     unpacked = tuple(block for place, block in enumerate(blocks) if place not in places)
-    if order is presentation.Order.SCORE:
-        return packing.by_file(blocks=tuple(fitting)), unpacked
     return tuple(fitting), unpacked
+
+
+def reader_of(
+    *, caller: Caller, views: Iterable[MemoryView], now: datetime, files: Iterable[str] = ()
+) -> packing.Reader:
+    """Return who reads some memories, with the names of their authors who are others. In a unit."""
+    others = {one.author_user for one in views} - {None, caller.user_id}
+    return packing.Reader(
+        now=now,
+        person=caller.user_id,
+        names=people(caller=caller, ids=others),
+        files=frozenset(files),
+    )
 
 
 def _left_out(

@@ -53,8 +53,9 @@ _TURN: Final = re.compile(r"\Asession:[0-9a-f-]{36}#turn-(\d{1,10})\Z")
 class SessionView:
     """A session; `result` says what its consolidation came to, empty before.
 
-    `group` is that of a comparison, told once the session has ended; empty: none. `reflection` is
-    what its agent was asked: when, and on which evidence; empty where it was not.
+    `task` is what it was asked first, without secrets, once it was observed. `group` is that of a
+    comparison, told once the session has ended; empty: none. `reflection` is what its agent was
+    asked: when, and on which evidence; empty where it was not.
     """
 
     id: UUID
@@ -86,6 +87,7 @@ class SessionView:
     consolidated_at: datetime | None
     finalized_at: datetime | None
     group: str
+    task: str
     result: Mapping[str, Any]
     reflection: Mapping[str, Any]
 
@@ -245,6 +247,18 @@ def asked(*, session_id: UUID, since: datetime) -> Session | None:
     return rows.filter(reflection__asked_at__gte=since.isoformat()).first()
 
 
+def is_replied(*, session_id: UUID, after: int) -> bool:
+    """Say whether the agent of a session spoke to its person after an event. In a unit.
+
+    By the ids of rows, which are the server's; False where the event is not stored any more.
+    """
+    event = Turn.done.filter(session=session_id, sequence=after).order_by().values("pk")[:1]
+    said = Turn.objects.filter(
+        session=session_id, role=Speaker.ASSISTANT.value, pk__gt=Subquery(event)
+    )
+    return said.exists()
+
+
 def spoken(*, session_id: UUID, after: int, limit: int) -> tuple[Spoken, ...]:
     """Return the turns of a session behind a sequence, in order, for extraction. In a unit."""
     rows = Turn.objects.filter(session_id=session_id, sequence__gt=after).order_by("sequence")
@@ -265,6 +279,7 @@ def to_view(row: Session) -> SessionView:
         "turns": int(getattr(row, "turn_count", 0) or 0),
         "last_sequence": int(getattr(row, "last_sequence", 0) or 0),
         "group": row.experiment_group if is_compared else "",
+        "task": str((row.observed or {}).get("task", "")),
     }
     return SessionView(**same)
 

@@ -72,7 +72,7 @@ _HEADING = re.compile(r"^\s{0,3}#{1,6}\s")
 _ITEM = re.compile(r"^\s*(?:[-*+\u2022]|\d{1,2}[.)])\s+")
 _CODE_INDENT = re.compile(r"^(?: {4}|\t)(?!\s*(?:[-*+\u2022]|\d{1,2}[.)])\s)")
 _EMPHASIS = re.compile(r"\*\*|__|~~")
-_MEMORY_MARK = re.compile(r"\[\^ ?Memory:[^\]]{0,80}\]")
+_MEMORY_MARK = re.compile(r"\[\^(?: ?Memory:[^\]]{0,80}|[0-9a-f]{6})\]")
 
 
 def own_words(*, turn: Turn) -> tuple[SpokenSentence, ...]:

@@ -49,6 +49,11 @@ Question = Annotated[
 ]
 
 
+OptionalQuestion = Annotated[
+    str, Field(max_length=LONGEST_QUERY, description="What to look for, in words, where it is.")
+]
+
+
 class CommonFilters(schemas.Sent):
     """What memories are narrowed to, in an address and in a body alike."""
 
@@ -369,6 +374,7 @@ class MemoryOfContext(schemas.Result):
     """A memory of a context."""
 
     memory: Memory
+    id: UUID = Field(validation_alias=AliasPath("memory", "id"))
     relevance: float | None
     contradicts: tuple[UUID, ...]
 

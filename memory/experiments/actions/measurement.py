@@ -34,7 +34,7 @@ from teams.queries import experiments_in
 
 SALT: Final = "cairn.experiments"
 APART: Final = "none"  # of a session that takes no part
-SIGN: Final = figures.CITED.format(citation="")
+SIGN: Final = "[^"  # with which each citation begins
 
 
 def group_in_effect(*, session: Session) -> Group | None:
@@ -133,7 +133,7 @@ def _entered_dead_end(row: Session) -> bool:
 def _settle_log(row: Session, scratchpad: Scratchpad, log: tuple[GivenOut, ...]) -> None:
     """Set what came of each delivery of a session; of a memory that is gone nothing is known."""
     ids = [one.memory_id for one in log]
-    fields = ("citation", "related_files", "status", "valid_until")
+    fields = ("related_files", "status", "valid_until")
     memories = Memory.objects.only(*fields).in_bulk(ids)
     verdicts = ReviewVerdict.objects.filter(
         memory_id__in=ids, verdict=Verdict.REJECT.value, undone_at=None
@@ -154,7 +154,7 @@ def _settle_log(row: Session, scratchpad: Scratchpad, log: tuple[GivenOut, ...])
         outcome = figures.delivery_outcome(
             files=frozenset(memory.related_files),
             later=figures.deeds_after(scratchpad=scratchpad, row=after, rows=rows),
-            is_cited=figures.is_cited(citation=memory.citation, texts=texts, after=after),
+            is_cited=figures.is_cited(memory_id=memory.id, texts=texts, after=after),
             is_wrong=wrong_at is not None and one.at <= wrong_at <= until,
             is_whole=not scratchpad.dropped,
         )

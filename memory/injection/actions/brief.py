@@ -27,6 +27,8 @@ from memory.taxonomy import MemoryType, Status
 from memory.text import tokens
 
 RESULTS_MOST: Final = 24  # of the search that a brief is selected from; default, not measured
+NEAR_SHARE: Final = 0.8  # of the best relevance, from which more is told; tests.bench.bench_briefs
+NEAR_MOST: Final = 3  # memories that a search adds to a brief; tests.bench.bench_briefs
 TRIES_MOST: Final = 3  # prompts that found nothing; default
 STYLE_TOKENS_MOST: Final = 250  # a longer style is not delivered; default
 ALWAYS_INCLUDED_MOST: Final = 10  # memories; default
@@ -83,7 +85,7 @@ def brief(*, recipient: policy.Recipient, asked: BriefRequest) -> deliver.Delive
         candidates = deliver.merge(
             sets=(
                 candidates_of_stage(recipient=recipient),
-                deliver.of_search(answer=answer, working=asked.working),
+                deliver.of_search(answer=nearest(answer=answer), working=asked.working),
                 asked.included,
                 CandidateSet(aside=aside, tokens_most=asked.tokens_most),
             )
@@ -93,6 +95,13 @@ def brief(*, recipient: policy.Recipient, asked: BriefRequest) -> deliver.Delive
             briefed_at = now if delivery.text else None
             record_try(session=session, through=asked.through, briefed_at=briefed_at)
         return delivery
+
+
+def nearest(*, answer: actions.SearchAnswer) -> actions.SearchAnswer:
+    """Return an answer without what is much less relevant than its best: a brief names few."""
+    best = max((one.relevance for one in answer.hits), default=0.0)
+    near = tuple(one for one in answer.hits if one.relevance >= NEAR_SHARE * best)
+    return replace(answer, hits=near[:NEAR_MOST])
 
 
 def record_try(*, session: Session, through: int, briefed_at: datetime | None) -> None:

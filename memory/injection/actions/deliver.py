@@ -18,10 +18,10 @@ from memory.experiments.points import OF_A_FILE, POINTS, Point
 from memory.injection import queries, rules
 from memory.injection.actions import delivery_log, policy
 from memory.injection.rules import TOKENS_MOST, CandidateSet, select
-from memory.records.queries import views
-from memory.records.queries.views import GraphPart, MemoryView, views_of
+from memory.records.queries.views import GraphPart, MemoryView, contradicting, views_of
 from memory.search.actions import SearchAnswer
-from memory.search.packing import NOTICE, Block, blocks_of, by_file, write
+from memory.search.context import reader_of
+from memory.search.packing import NOTICE, Block, Reader, blocks_of, write
 from memory.search.queries import Question, find_about_files, list_of_modules
 from memory.search.request import Narrowing, narrowed_question
 from memory.sessions.models import Session
@@ -179,16 +179,17 @@ def deliver(*, recipient: policy.Recipient, point: Point, candidates: CandidateS
     beside = heading + _fitting(candidates.aside, room - tokens.count(text=heading))
     most = budget - tokens.count(text=beside)
     sides = _sides(recipient, selected)
-    blocks = _blocks(selected, sides, candidates, most)
+    reader = _reader(recipient, candidates, selected)
+    blocks = _blocks(selected, sides, candidates, most, reader)
     if recipient.deadline.is_past():
         return LATE
     ids = tuple(view.id for block in blocks for view in block.memories)
     rest = _withhold(recipient, point, blocks)
     if rest != ids:
-        blocks = _blocks(rest, sides, candidates, most)
+        blocks = _blocks(rest, sides, candidates, most, reader)
     if not blocks and not heading:
         return SILENCE
-    return _log(recipient, point, beside, blocks, candidates.graph)
+    return _log(recipient, point, beside, blocks, candidates.graph, reader)
 
 
 def deliver_warnings(
@@ -232,6 +233,18 @@ def _fitting(text: str, most: int) -> str:
     return whole if tokens.count(text=whole) <= most else ""
 
 
+def _reader(
+    recipient: policy.Recipient, candidates: CandidateSet, selected: Iterable[UUID]
+) -> Reader:
+    """Return who reads what is selected. In a unit."""
+    return reader_of(
+        caller=recipient.caller,
+        views=(candidates.views[one] for one in selected),
+        now=recipient.now,
+        files=candidates.files.values(),
+    )
+
+
 def _withhold(
     recipient: policy.Recipient, point: Point, blocks: tuple[Block, ...]
 ) -> tuple[UUID, ...]:
@@ -248,7 +261,7 @@ def _sides(
 ) -> Mapping[UUID, frozenset[UUID]]:
     """Return by memory those that contradict it. In a unit."""
     sight = visibility.sight_of(caller=recipient.caller)
-    contradictions = views.contradicting(memory_ids=memory_ids, sight=sight)
+    contradictions = contradicting(memory_ids=memory_ids, sight=sight)
     return {
         memory_id: frozenset(one.memory_id for one in others)
         for memory_id, others in contradictions.items()
@@ -260,6 +273,7 @@ def _blocks(
     sides: Mapping[UUID, frozenset[UUID]],
     candidates: CandidateSet,
     most: int,
+    reader: Reader,
 ) -> tuple[Block, ...]:
     """Return memories in their order as blocks that keep to the budget.
 
@@ -269,9 +283,8 @@ def _blocks(
     while left := [one for one in kept if sides.get(one, frozenset()).difference(kept)]:
         kept = tuple(one for one in kept if one not in left)
     ranked = tuple(candidates.views[one] for one in kept)
-    blocks, _ = blocks_of(ranked=ranked, contradictions=sides, files=candidates.files)
-    blocks = by_file(blocks=blocks)
-    while blocks and tokens.count(text=write(blocks=blocks)) > most:
+    blocks, _ = blocks_of(ranked=ranked, contradictions=sides)
+    while blocks and tokens.count(text=write(blocks=blocks, reader=reader)) > most:
         blocks = blocks[:-1]
     return blocks
 
@@ -282,15 +295,16 @@ def _log(
     beside: str,
     blocks: tuple[Block, ...],
     graph: GraphPart | None,
+    reader: Reader,
 ) -> Delivery:
     """Log a delivery and return it; the notice that all of it is data stands once an answer."""
     opening = "" if recipient.is_continued else OPENING
-    body = write(blocks=blocks).removeprefix(OPENING)
+    body = write(blocks=blocks, reader=reader).removeprefix(OPENING)
     text = f"{opening}{beside}{body}"
     costs: dict[UUID, int] = {}  # what each memory adds; the opening counts to the first
     before = tokens.count(text=OPENING) - tokens.count(text=opening)
     for place, block in enumerate(blocks, start=1):
-        through = tokens.count(text=write(blocks=blocks[:place]))
+        through = tokens.count(text=write(blocks=blocks[:place], reader=reader))
         costs.update(dict.fromkeys((view.id for view in block.memories), 0))
         costs[block.memories[0].id] = through - before
         before = through

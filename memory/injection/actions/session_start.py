@@ -26,7 +26,9 @@ from memory.sessions import counter_rows, counters, file_paths
 from memory.sessions import queries as sessions
 from memory.sessions.actions import scratchpads
 from memory.sessions.actions.lifecycle import IDLE_MINUTES
+from memory.sessions.events import Outcome
 from memory.sessions.models import Session, Statistic
+from memory.sessions.scratchpad import Scratchpad
 from memory.text import tokens
 from memory.text.text import normalize
 from teams import visibility
@@ -100,11 +102,24 @@ def unfinished_work(*, caller: Caller, session: Session, is_new: bool) -> rules.
         return None
     scratchpad = scratchpads.settled(opened=scratchpads.read(row=before))
     state = rules.work_state(scratchpad=scratchpad, branch=before.branch, at=before.active_at)
+    if state is not None and _is_finished(before, scratchpad, state):
+        return None
     if state is not None and scratchpad.taint is not None:
         if not sessions.is_own(caller=caller, row=before):
             return None
         state = replace(state, task="", last_error="")
     return state
+
+
+def _is_finished(before: Session, scratchpad: Scratchpad, state: rules.WorkState) -> bool:
+    """Say whether an agent ended its turn after its last change, and left no error. In a unit.
+
+    What it said then is not read: an agent that is interrupted says nothing any more.
+    """
+    if state.last_error or scratchpad.outcome in {Outcome.FAILURE, Outcome.ABANDONED}:
+        return False
+    last = max((one.sequence for one in scratchpad.deeds.values() if one.is_edit), default=0)
+    return sessions.is_replied(session_id=before.id, after=last)
 
 
 def _unfinished_text(work: rules.WorkState | None) -> str:

@@ -14,6 +14,7 @@ from memory.records.models import Memory, MemoryLink
 from memory.records.queries.views import MemoryView
 from memory.search.actions import lay_out
 from memory.search.context import Context, ContextRequest, Reason, context
+from memory.search.packing import DISAGREE, citation_mark
 from memory.search.presentation import Order
 from memory.search.request import SearchRequest
 from memory.text import tokens
@@ -45,12 +46,12 @@ def known(world: World) -> Known:
     )
 
 
-def test_the_text_holds_whole_memories_under_their_files(world: World, known: Known) -> None:
+def test_the_text_holds_whole_memories_with_their_files(world: World, known: Known) -> None:
     packed = _pack(world, phase="implement")
     tdd = _pack(world, methodology="tdd", phase="refactor")
 
     assert {one.memory.id for one in packed.told} == {view.id for view in known}
-    assert f"## auth/token.py\n- gotcha: {REDIS} [^ Memory: {known[0].citation}]\n" in packed.text
+    assert f"- gotcha: {REDIS} (auth/token.py) {citation_mark(id=known[0].id)}\n" in packed.text
     assert all(view.content in packed.text for view in known)
     assert (packed.phase, packed.budget_tokens) == (Phase.IMPLEMENT, 3000)
     assert (tdd.phase, tdd.budget_tokens) == (Phase.REFINE, 2000)
@@ -66,9 +67,8 @@ def test_both_sides_of_a_contradiction_are_told(world: World, known: Known) -> N
     told = {one.memory.id: one for one in packed.told}
     assert told[known[0].id].contradicts == (other.id,)
     assert told[other.id].contradicts == (known[0].id,)
-    assert f"{known[0].citation}]\n- decision: {LOUD}" in packed.text or (
-        f"{other.citation}]\n- gotcha: {REDIS}" in packed.text
-    )
+    assert f"{DISAGREE}\n  - " in packed.text
+    assert all(f"  - {one.type}: {one.content}" in packed.text for one in (known[0], other))
     assert "contradict each other" in packed.hint
     _link(known[1], known[2], "caused_by")
     _link(known[0], known[1], "caused_by")

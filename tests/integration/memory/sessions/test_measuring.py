@@ -24,6 +24,7 @@ from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
 from memory.review.actions.verdicts import keep, reject
 from memory.review.queries.inbox import get_summary
+from memory.search.packing import citation_mark
 from memory.sessions.actions import hook_rows, scratchpads
 from memory.sessions.actions.append_events import cleaned, store_next
 from memory.sessions.actions.append_turns import NewTurn
@@ -178,7 +179,7 @@ def test_a_citation_counts_by_when_it_reached_us(
 
     def cite() -> None:
         with tenancy.unit():
-            text = f"As known. [^ Memory: {Memory.objects.get(content=ROUNDING).citation}]"
+            text = f"As known. {citation_mark(id=Memory.objects.get(content=ROUNDING).id)}"
         if aloud:
             run.says(NewTurn(role="assistant", text=text, at=clock(run.now, 3)))
         else:

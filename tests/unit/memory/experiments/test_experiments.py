@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -154,16 +155,16 @@ def test_what_came_later_is_what_was_stored_later_whatever_its_number() -> None:
     assert outcome(story, {}, after=50) is DeliveryOutcome.UNKNOWN
 
 
-def test_a_citation_is_the_sign_and_the_words() -> None:
-    def is_cited(citation: str, text: str, after: int = 0) -> bool:
-        return figures.is_cited(citation=citation, texts=((1, text),), after=after)
+def test_a_citation_is_the_sign_and_the_end_of_the_id() -> None:
+    def is_cited(number: int, text: str, after: int = 0) -> bool:
+        memory_id = UUID(int=number)
+        return figures.is_cited(memory_id=memory_id, texts=((1, text),), after=after)
 
-    text = "Cleared it first. [^ Memory: Prices are cached]"
-    assert is_cited("Prices are cached", text)
-    assert not is_cited("Prices are cached", text, after=1)
-    assert not is_cited("Carts are cached", text)
-    assert not is_cited("Prices are cached", "Prices are cached")
-    assert not is_cited("", "Memory: ")
+    text = "Cleared it first. [^0000ab]"
+    assert is_cited(0xAB, text)
+    assert not is_cited(0xAC, text)
+    assert not is_cited(0xAB, text, after=1)
+    assert not is_cited(0xAB, "0000ab")
 
 
 SLEEP = (  # hours gained with two drugs: Cushny and Peebles 1905, the example of Student 1908

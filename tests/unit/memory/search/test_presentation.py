@@ -13,7 +13,7 @@ from memory.records.queries.views import MemoryView, Relation
 from memory.search import packing, presentation, ranking
 from memory.search import relevance as relevances
 from memory.search.fusion import WEIGHTS, Contribution, Fused, FusedCandidate
-from memory.search.packing import DISAGREE, NO_FILE, NOTICE, Block
+from memory.search.packing import DISAGREE, NOTICE, Block, Reader
 from memory.search.presentation import Order
 from memory.search.query import QueryKind, Wording
 from memory.search.ranking import PROFILES, Evidence, Standing, Task
@@ -48,35 +48,43 @@ def test_a_budget_is_never_exceeded(items: list[tuple[MemoryType, int]], phase: 
     assert all(cost > left for place, (_, cost) in enumerate(items) if place not in fitting)
 
 
+START = datetime(2026, 11, 20, tzinfo=UTC)
 REDIS = "Token refresh fails silently when Redis is unreachable, so catch the error."
 CARTS = "Merging carts takes Postgres advisory locks instead of optimistic retries."
 
 
 def _view(number: int, content: str, file: str = "", **given: object) -> MemoryView:
-    return memories.view(number, content, related_files=(file,) if file else (), **given)
+    files = (file,) if file else ()
+    return memories.view(number, content, **{"related_files": files, "updated_at": START, **given})
 
 
-def test_memories_stand_under_their_files_with_their_citations() -> None:
-    views = (_view(1, "One.", "a.py"), _view(2, "Two."), _view(3, "Three.", "a.py"))
+def test_an_item_says_what_its_words_do_not_and_has_a_short_id() -> None:
+    own, other = UUID(int=8), UUID(int=9)
+    reader = Reader(now=START, person=own, names={other: "Ana"}, files=frozenset({"b.py"}))
+    views = (
+        _view(1, "In a.py it is one.", "src/a.py", author_user=own),
+        _view(2, "Two.", "src/a.py", author_user=other),
+        _view(3, "Three.", "b.py", updated_at=START - timedelta(days=100)),
+    )
     blocks, _ = packing.blocks_of(ranked=views, contradictions={})
 
-    text = packing.write(blocks=packing.by_file(blocks=blocks))
-
-    assert text == (
-        f"{NOTICE}\n\n## a.py\n- gotcha: One. [^ Memory: One.]\n"
-        "- gotcha: Three. [^ Memory: Three.]\n\n## No file of its own\n"
-        "- gotcha: Two. [^ Memory: Two.]\n"
+    assert packing.write(blocks=blocks, reader=reader) == (
+        f"{NOTICE}\n"
+        "- gotcha: In a.py it is one. [^000001]\n"
+        "- gotcha: Two. (src/a.py, Ana) [^000002]\n"
+        "- gotcha: Three. (3 months old) [^000003]\n"
     )
 
 
 def test_sides_doubts_and_further_lines_are_written_as_what_they_are() -> None:
     told = _view(1, "Mind this.\n## Orders\nDo it.", verification="stale", needs_review=True)
+    blocks = (Block(memories=(told, _view(2, "No."))), Block(memories=(_view(3, "Else."),)))
 
-    block = Block(memories=(told, _view(2, "No.")), heading=NO_FILE)
-    text = packing.write(blocks=(block,))
-
-    assert f"{DISAGREE}\n- gotcha (stale, unreviewed): Mind this.\n  ## Orders\n  Do it." in text
-    assert "\n- gotcha: No. [^ Memory: No.]\n" in text
+    assert packing.write(blocks=blocks, reader=Reader(now=START)) == (
+        f"{NOTICE}\n- {DISAGREE}\n"
+        "  - gotcha: Mind this.\n    ## Orders\n    Do it. (stale, unreviewed) [^000001]\n"
+        "  - gotcha: No. [^000002]\n- gotcha: Else. [^000003]\n"
+    )
 
 
 def test_what_says_the_same_is_left_out_and_named() -> None:
@@ -110,7 +118,6 @@ def test_the_other_side_joins_the_better_ranked_one_found_or_not_and_is_no_overl
         assert overlaps == {}
 
 
-START = datetime(2026, 11, 20, tzinfo=UTC)
 Results = tuple[tuple[MemoryView, ...], dict[UUID, frozenset[str]]]
 PAIRS = st.tuples(st.integers(0, 5), st.integers(0, 5), st.sampled_from(LinkKind))
 
