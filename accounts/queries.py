@@ -120,6 +120,13 @@ def _memberships(caller: Caller) -> QuerySet[Membership]:
     return Membership.objects.filter(organization_id=caller.organization_id).select_related("user")
 
 
+def has_several_members(*, organization_id: UUID) -> bool:
+    """Say whether an organization has more than one member."""
+    rows = Membership.objects.filter(organization_id=organization_id).order_by()
+    with tenancy.walled(organization_id=organization_id):
+        return len(rows.values_list("pk", flat=True)[:2]) > 1
+
+
 def member_view(row: Membership) -> MemberView:
     """Return a membership as the person it admits; `user` should be loaded."""
     return MemberView(

@@ -188,12 +188,16 @@ def _checked(changes: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
         if name == queries.KEEP_EVENTS:
             most = keep_events_days(organization_id=caller.organization_id)
         _check_number(name, given[name], (least, most))
-    if given.get(queries.MODE) is not None and given[queries.MODE] not in queries.MODES:
-        detail = message(
-            "{value!r} is not one of: {names}.", value=given[queries.MODE], names=queries.MODES
-        )
-        raise wrong_field(pointer=f"/{queries.MODE}", detail=detail, code="choice")
+    for name in filter(queries.CHOICES.get, given):
+        _check_choice(name, given[name])
     return given
+
+
+def _check_choice(name: str, value: str | None) -> None:
+    names = queries.CHOICES[name]
+    if value is not None and value not in names:
+        detail = message("{value!r} is not one of: {names}.", value=value, names=names)
+        raise wrong_field(pointer=f"/{name}", detail=detail, code="choice")
 
 
 def _check_number(name: str, value: object, bounds: tuple[float, float]) -> None:

@@ -71,6 +71,10 @@ class ProjectChanges(schemas.Changes):
     extraction_mode: Annotated[str, schemas.OneOf(queries.MODES)] | None = schemas.unsent(
         description="How conversations are read; null: hybrid."
     )
+    session_lessons: Annotated[str, schemas.OneOf(queries.LESSONS_FOR)] | None = schemas.unsent(
+        description="For whom is what sessions teach: personal, or project, to which it is "
+        "proposed; null: project where the organization has several members."
+    )
     max_llm_calls_per_turn: int | None = _number(
         "max_llm_calls_per_turn", "Calls of a model that a turn may cost; 0: none; null: 1."
     )

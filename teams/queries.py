@@ -18,7 +18,12 @@ from accounts.caller import MANAGERS, Caller, Role
 from accounts.errors import NotFound
 from accounts.identifiers import as_uuid
 from accounts.messages import message
-from accounts.queries import MemberView, keep_events_days, members_among
+from accounts.queries import (
+    MemberView,
+    has_several_members,
+    keep_events_days,
+    members_among,
+)
 from teams import visibility
 from teams.errors import NotBoundToProject
 from teams.models import Change, Project, Team, TeamMember
@@ -34,6 +39,9 @@ GATES: Final[Mapping[str, tuple[float, float]]] = {  # settings of intake, least
 }
 MODE: Final = "extraction_mode"
 MODES: Final = ("heuristic", "llm", "hybrid")
+LESSONS: Final = "session_lessons"  # for whom is what sessions teach
+LESSONS_FOR: Final = ("personal", "project")
+CHOICES: Final[Mapping[str, tuple[str, ...]]] = {MODE: MODES, LESSONS: LESSONS_FOR}
 SPENDING: Final[Mapping[str, tuple[float, float]]] = {  # what extraction may ask of models
     "max_llm_calls_per_turn": (0, 5),
     "max_llm_calls_per_session": (0, 500),
@@ -42,7 +50,7 @@ SPENDING: Final[Mapping[str, tuple[float, float]]] = {  # what extraction may as
 }
 KEEP_EVENTS: Final = "keep_events_days"
 EVENTS_KEPT: Final = (1.0, 365.0)  # days, least and most; as of an organization
-SETTINGS: Final = (THRESHOLD, *GATES, MODE, *SPENDING, KEEP_EVENTS)
+SETTINGS: Final = (THRESHOLD, *GATES, *CHOICES, *SPENDING, KEEP_EVENTS)
 BOUNDS: Final[dict[str, tuple[float, float]]] = {  # of the settings that are numbers
     THRESHOLD: (0.0, 1.0),
     **GATES,
@@ -71,8 +79,9 @@ class ProjectView:
 
     `relevance_threshold`: how relevant a memory must be to be found in it; None: as was fitted. The
     others are those of the intake gates (characters, cosines, entries) and of extraction; None: the
-    usual ones. `keep_events_days`: how long it is kept what agents did, the days of the
-    organization where those are fewer; None: as long as it says.
+    usual ones. `session_lessons`: personal, or proposed to the project; None: as there are people.
+    `keep_events_days`: how long it is kept what agents did, the days of the organization where
+    those are fewer; None: as long as it says.
     """
 
     id: UUID
@@ -88,6 +97,7 @@ class ProjectView:
     conflict_cosine: float | None
     novelty_cosine: float | None
     extraction_mode: str | None
+    session_lessons: str | None
     max_llm_calls_per_turn: int | None
     max_llm_calls_per_session: int | None
     max_llm_tokens_per_month: int | None
@@ -206,8 +216,8 @@ def _view(row: Project, longest: int | None) -> ProjectView:
 def setting_of(*, row: Project, name: str) -> Any:
     """Return what a project sets; None where it says nothing, or what does not fit."""
     value = row.settings.get(name)
-    if name == MODE:
-        return value if value in MODES else None
+    if name in CHOICES:
+        return value if value in CHOICES[name] else None
     if not is_within(value=value, bounds=BOUNDS[name]):
         return None
     return int(value) if name in WHOLE else float(value)
@@ -217,6 +227,17 @@ def _settings_of(row: Project, names: Iterable[str]) -> dict[str, Any]:
     """Return those of some settings that a project sets; the others are the usual."""
     found = {name: setting_of(row=row, name=name) for name in names}
     return {name: value for name, value in found.items() if value is not None}
+
+
+def proposes_to_project(*, row: Project | None, organization_id: UUID) -> bool:
+    """Say whether what a person's session teaches is proposed to the people of its project.
+
+    As the project says; where it says nothing, in an organization of several. In a unit.
+    """
+    said = None if row is None else setting_of(row=row, name=LESSONS)
+    if row is None or said is not None:
+        return said == "project"
+    return has_several_members(organization_id=organization_id)
 
 
 def gates_of(*, row: Project) -> dict[str, Any]:

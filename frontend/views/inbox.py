@@ -29,8 +29,10 @@ from memory.review.queries.inbox import InboxPosition
 
 CONFLICTS: Final = 20  # a page
 SNOOZE_DAYS: Final = {"day": 1, "week": 7, "month": 30}
+AT_ONCE: Final = frozenset({"keep", "share"})  # verdicts that need nothing more
 SAY: Final = {
     "keep": _("Kept."),
+    "share": _("Kept and shared with the project."),
     "reject": _("Rejected."),
     "merge": _("Merged."),
     "snooze": _("Snoozed."),
@@ -73,7 +75,7 @@ def item(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
 @base.member
 def verdict(request: HttpRequest, frame: Frame, memory_id: UUID, verb: str) -> HttpResponse:
     """Ask what a verdict needs, or decide, and show the next item."""
-    if verb not in SAY or (request.method != "POST" and verb == "keep"):
+    if verb not in SAY or (request.method != "POST" and verb in AT_ONCE):
         raise Http404
     memory = base.memory_here(frame, memory_id)
     context: dict[str, object] = {}
@@ -83,7 +85,7 @@ def verdict(request: HttpRequest, frame: Frame, memory_id: UUID, verb: str) -> H
             review_id = decided.review_id
             return answer_verdict(request, frame, memory, say=str(SAY[verb]), review_id=review_id)
         except CairnError as error:
-            if verb == "keep" or error.status != 422:
+            if verb in AT_ONCE or error.status != 422:
                 raise
             context = {"error": error}
     context |= {
@@ -98,8 +100,9 @@ def verdict(request: HttpRequest, frame: Frame, memory_id: UUID, verb: str) -> H
 
 def _decide(request: HttpRequest, frame: Frame, memory_id: UUID, verb: str) -> DecidedMemory:
     sent, caller, now = request.POST, frame.caller, frame.now
-    if verb == "keep":
-        return verdicts.keep(caller=caller, memory_id=memory_id, now=now)
+    if verb in AT_ONCE:
+        decide = verdicts.share if verb == "share" else verdicts.keep
+        return decide(caller=caller, memory_id=memory_id, now=now)
     if verb == "reject":
         reason = sent.get("reason", "").strip()
         return verdicts.reject(caller=caller, memory_id=memory_id, reason=reason, now=now)

@@ -17,7 +17,7 @@ from frontend.views.base import Frame
 from memory.records.actions import close_project, open_project
 from teams import actions, queries
 from teams.permissions import Act
-from teams.queries import KEEP_EVENTS, MODE, SPENDING, WHOLE, Hook, Kind
+from teams.queries import CHOICES, KEEP_EVENTS, SPENDING, WHOLE, Hook, Kind
 
 TEAMS = "pages/settings_teams.html"
 TEAM = "pages/settings_team.html"
@@ -115,8 +115,7 @@ def _change_part(sent: QueryDict, frame: Frame, part: str) -> None:
         case "gates":
             _change_project(sent, frame, **_numbers(sent, presenter.GATE_FIELDS))
         case "extraction":
-            mode = sent.get(MODE) or None
-            _change_project(sent, frame, **{MODE: mode}, **_numbers(sent, SPENDING))
+            _change_project(sent, frame, **_choices(sent), **_numbers(sent, SPENDING))
         case "hooks":
             ticked = frozenset(sent.getlist("on"))
             switched = {hook: hook.value in ticked for hook in Hook}
@@ -128,6 +127,10 @@ def _change_part(sent: QueryDict, frame: Frame, part: str) -> None:
             change(caller=frame.caller, ref=frame.ref)
         case _:
             _change_people(sent, frame, Kind.PROJECT, frame.ref)
+
+
+def _choices(sent: QueryDict) -> dict[str, str | None]:
+    return {name: sent.get(name) or None for name in CHOICES}
 
 
 def _project_page(

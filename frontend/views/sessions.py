@@ -31,6 +31,7 @@ LIVE: Final = "session-head"  # what a live page asks for anew, with all but its
 COUNTS: Final = ("added", "known", "confirmed", "candidates")  # of a result, in this order
 SAY: Final = {
     "keep": _("Kept."),
+    "share": _("Kept and shared with the project."),
     "edit": _("Corrected."),
     "reject": _("Rejected."),
     "later": _("It waits again in a week."),

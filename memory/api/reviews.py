@@ -314,14 +314,26 @@ def get_review(call: Call) -> Answer:
     return Answer(body, version=item["memory"].version)
 
 
+class Keeping(schemas.Body):
+    """How a memory is kept."""
+
+    share: bool = Field(
+        False,
+        description="Whether the people of its project get it, where it is personal.",
+        examples=[True],
+    )
+
+
 @post("memories/{id}/keep", tag="reviews", answer=memory_schemas.Decided)
-def keep_memory(call: Call, body: schemas.Nothing) -> Answer:
+def keep_memory(call: Call, body: Keeping) -> Answer:
     """Keep a memory that waits for review.
 
-    It is confirmed. A token keeps nothing that its person or their agents proposed, and lifts no
-    taint: that takes a person in the dashboard.
+    It is confirmed. A token keeps nothing that its person or their agents proposed, lifts no taint
+    and shares nothing: that takes a person in the dashboard, or a token of theirs with the scope
+    review, as `cairn login` gets it.
     """
-    return _decided(verdicts.keep(caller=call.caller, memory_id=call.id, now=call.now))
+    decide = verdicts.share if body.share else verdicts.keep
+    return _decided(decide(caller=call.caller, memory_id=call.id, now=call.now))
 
 
 @post("memories/{id}/reject", tag="reviews", answer=memory_schemas.Decided)

@@ -24,7 +24,12 @@ from .errors import STILL_RUNNING, Problem, Unreachable
 
 API: Final = "/api/v1"
 PAGE: Final = 100  # entries asked for at a time
-SCOPES: Final = ("read", "write", "index")  # what this program does; a person may lend it less
+SCOPES: Final = (
+    "read",
+    "write",
+    "index",
+    "review",
+)  # what this program does; a person may lend it less
 CONNECT_SECONDS: Final = 5.0
 ANSWER_SECONDS: Final = 60.0  # a write may wait up to 30 s for its job
 STREAM_SECONDS: Final = 30 * 60.0  # a whole file is written before its first byte comes
@@ -134,6 +139,13 @@ class Client:
         """Return the projects that the caller sees."""
         return tuple(self._get("projects")["items"])
 
+    def set_lessons(self, *, project: str, lessons: str) -> Json:
+        """Set for whom is what sessions of a project teach: `personal` or `project`."""
+        path = f"{API}/projects/{project}"
+        version = self._get(f"projects/{project}")["version"]
+        body = {"session_lessons": lessons}
+        return dict(self._send("PATCH", path, body=body, version=version).json())
+
     def pause(self, *, project: str, paused: bool, token_id: str = "", mine: bool = False) -> Json:
         """Pause or resume agents of a project: all, those of one token, or one's own."""
         path = f"projects/{project}/pause"
@@ -147,6 +159,14 @@ class Client:
             for one in raw["results"]
         )
         return SearchResults(hits=hits, degraded=tuple(raw.get("degraded") or ()), raw=raw)
+
+    def waiting(self, *, project: str = "", page: int = PAGE) -> Iterator[Json]:
+        """Yield what waits for review, the longest waiting first: its `memory` and its `group`."""
+        return self._pages("reviews", project=self._of(project), limit=page)
+
+    def keep(self, *, memory_id: str, share: bool) -> Json:
+        """Keep a memory that waits for review; return it with the `review_id` that undoes it."""
+        return self._post(f"memories/{memory_id}/keep", share=share)
 
     def check(self, *, kind: str, text: str, project: str) -> Json:
         """Check a `plan` or a `diff` against a project's memories; return verdict and findings."""
@@ -254,9 +274,14 @@ class Client:
         query: Row | None = None,
         body: object = None,
         data: bytes | None = None,
+        version: int | None = None,
     ) -> httpx.Response:
-        """Return the answer; `data` may not be sent twice. Raises Problem, or Unreachable."""
+        """Return the answer; `data` may not be sent twice. Raises Problem, or Unreachable.
+
+        `version` is the one that is to be changed.
+        """
         request = self._request(method, path, query, body, data)
+        request.headers.update(_only_at(version))
         for attempt in range(1, ATTEMPTS + 1):
             seconds = min(FIRST_WAIT_SECONDS * 2.0 ** (attempt - 1), LONGEST_WAIT_SECONDS)
             try:
@@ -293,6 +318,10 @@ class Client:
             detail=f"{self._http.base_url} does not answer: {error or type(error).__name__}",
             hint="Is the server running, and is this its address?",
         )
+
+
+def _only_at(version: int | None) -> dict[str, str]:
+    return {} if version is None else {"If-Match": f'"{version}"'}
 
 
 def _is_temporary(answer: httpx.Response, *, is_repeatable: bool) -> bool:

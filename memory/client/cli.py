@@ -11,7 +11,7 @@ from typing import Annotated, Final, NoReturn
 
 import typer
 
-from .commands import index, memories, replay, setup
+from .commands import index, memories, replay, reviews, setup
 from .errors import ERROR, INTERRUPTED, ClientError
 from .terminal import Terminal
 
@@ -28,6 +28,8 @@ COMMANDS: Final[Mapping[str, Callable[..., None]]] = {
     "import": memories.import_files,
     "export": memories.export,
     "check": memories.check,
+    "inbox": reviews.inbox,
+    "keep": reviews.keep,
     "index": index.index,
     "replay": replay.send,
     "sync": replay.sync,

@@ -6,6 +6,7 @@ the transport (`memory.mcp.app`) and travels in the request's scope.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -153,8 +154,9 @@ def _check_scope(scope: TokenScope, caller: Caller) -> None:
 
 
 def _caller(context: Context) -> Caller:
+    """Return who asks; an agent's program decides for nobody, whatever token it was given."""
     caller: Caller = _scope(context)[SCOPE_KEY]
-    return caller
+    return replace(caller, scopes=caller.scopes - {TokenScope.REVIEW})
 
 
 def _scope(context: Context) -> Mapping[str, Any]:

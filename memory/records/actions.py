@@ -16,7 +16,7 @@ from typing import Any, Final, Generic, TypeVar
 from uuid import UUID
 
 from accounts import tenancy
-from accounts.caller import Caller, check_manages, is_person, principal
+from accounts.caller import Caller, check_manages, decides_in_person, is_person, principal
 from accounts.errors import Conflict, FieldError, InvalidInput, TooLarge
 from accounts.messages import message
 from memory.errors import NotActive, SelfApproval
@@ -47,7 +47,7 @@ TIMES: Final = frozenset(
 FIELDS: Final = (
     "status", "archived_reason", "superseded_by_id", "confidence", "confirmations", "importance",
     "verification", "needs_review", "user_verified", "taint_reason", "tags", "related_files",
-    "related_modules", "governance", *sorted(TIMES), "provenance_sessions",
+    "related_modules", "governance", *sorted(TIMES), "provenance_sessions", "scope", "audience",
 )  # fmt: skip
 T = TypeVar("T")
 
@@ -238,15 +238,21 @@ def confirm_waiting_memory(
     return views.to_view(memories.lock_memory(caller=caller, memory_id=row.id), now=now)
 
 
-def approve(*, caller: Caller, row: Memory, now: datetime) -> DecidedMemory:
-    """Keep a locked memory that waits, inside the current unit. Raises SelfApproval."""
-    traces = Traces()
+def approve(
+    *, caller: Caller, row: Memory, now: datetime, traces: Traces | None = None
+) -> DecidedMemory:
+    """Keep a locked memory that waits, inside the current unit. Raises SelfApproval.
+
+    `traces` has it as it was where more than that is decided about it at once.
+    """
     check_may_approve(caller=caller, row=row)
-    traces.keep(row)
-    confirm_memory(caller=caller, memory_id=row.id, now=now)
+    if traces is None:
+        traces = Traces()
+        traces.keep(row)
+    in_person = decides_in_person(caller=caller)
+    confirm_memory(caller=caller, memory_id=row.id, now=now, in_person=in_person)
     row.refresh_from_db()
     row.needs_review = False
-    in_person = is_person(caller=caller)
     row.archived_reason = versions.kept_reason(reason=row.archived_reason, in_person=in_person)
     fields = ["needs_review", "archived_reason"]
     if in_person:
@@ -259,19 +265,26 @@ def approve(*, caller: Caller, row: Memory, now: datetime) -> DecidedMemory:
 
 
 def confirm_memory(
-    *, caller: Caller, memory_id: UUID, now: datetime, session_id: UUID | None = None
+    *,
+    caller: Caller,
+    memory_id: UUID,
+    now: datetime,
+    session_id: UUID | None = None,
+    in_person: bool = False,
 ) -> views.MemoryView:
     """Confirm a memory inside the current unit; `session_id` is the session that stated it again.
 
     A person's confirmation also verifies it and makes it surer; `confirm` also ends a wait. Who has
-    confirmed it in this session before changes nothing.
+    confirmed it in this session before changes nothing. `in_person`: a person decides, by whatever
+    credential.
     """
     row = memories.lock_memory(caller=caller, memory_id=memory_id)
     protection.check_active(row=row)
-    if _has_confirmed(caller, row, session_id, now):
+    in_person = in_person or is_person(caller=caller)
+    if _has_confirmed(caller, row, session_id, now, in_person=in_person):
         return views.to_view(row, now=now)
     fields = list(count_restatement(row=row, sessions=(session_id,), now=now))
-    if is_person(caller=caller):
+    if in_person:
         row.verification, row.verified_at = Verification.VERIFIED.value, now
         row.user_verified, row.needs_review = True, False
         row.confidence = formulas.confirmed(confidence=row.confidence)
@@ -281,7 +294,9 @@ def confirm_memory(
     return views.to_view(row, now=now)
 
 
-def _has_confirmed(caller: Caller, row: Memory, session_id: UUID | None, now: datetime) -> bool:
+def _has_confirmed(
+    caller: Caller, row: Memory, session_id: UUID | None, now: datetime, *, in_person: bool
+) -> bool:
     """Say whether a caller has confirmed a memory as it is in this session. In a unit.
 
     Without a session, what they do within an hour is one.
@@ -290,9 +305,9 @@ def _has_confirmed(caller: Caller, row: Memory, session_id: UUID | None, now: da
         return session_id in row.provenance_sessions
     if row.last_confirmed_at is None or now - row.last_confirmed_at >= SESSION:
         return False
-    if is_person(caller=caller) and row.verification != Verification.VERIFIED:
+    if in_person and row.verification != Verification.VERIFIED:
         return False
-    acts = ("memory.confirmed", "memory.kept")
+    acts = ("memory.confirmed", "memory.kept", "memory.shared")
     return audit.has_acted(caller=caller, acts=acts, object_id=str(row.id), within=SESSION)
 
 
@@ -499,6 +514,6 @@ def read_field(*, name: str, value: Any) -> Any:
         return None
     if name in TIMES:
         return datetime.fromisoformat(value)
-    if name == "superseded_by_id":
+    if name in {"superseded_by_id", "audience"}:
         return UUID(value)
     return [UUID(one) for one in value] if name == "provenance_sessions" else value

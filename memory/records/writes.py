@@ -104,6 +104,13 @@ def reindex(*, caller: Caller, row: Memory, is_same_text: bool) -> None:
     embedding.enqueue(layers={row.id: row.governance}, created_by=principal(caller=caller))
 
 
+def narrow(*, row: Memory) -> None:
+    """Let what was told of a memory, and what it names, follow it to fewer people. In a unit."""
+    changes.leave_to(object_id=row.id, audience=row.audience)
+    entities.move(row=row)
+    move_conflicts(row=row, is_taken=True)
+
+
 def announce(
     *, caller: Actor, kind: str, rows: tuple[Memory, ...], audience: UUID | None = None
 ) -> None:

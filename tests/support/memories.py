@@ -40,7 +40,7 @@ def view(number: int, content: str = "", **given: Any) -> MemoryView:
 
 
 def as_agent(caller: Caller, **given: Any) -> Caller:
-    """Return the caller that an agent with the person's token is."""
+    """Return the caller that an agent with the person's token is; it decides for nobody."""
     agent = {"token_id": uuid4(), "agent": "claude-code", "source_interface": "claude-code"}
     scopes = caller.scopes - {TokenScope.REVIEW}
     return replace(caller, **{"scopes": scopes, **agent, **given})

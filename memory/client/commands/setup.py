@@ -18,6 +18,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
+from click import Choice
 
 from .. import configuration, install
 from ..configuration import Connection, Places
@@ -35,6 +36,8 @@ USUAL_SECONDS: Final = 5.0  # between two questions, where the server names none
 NAME_MOST: Final = 80  # characters, the server's
 SKEW_MOST_SECONDS: Final = 120  # between two clocks; default
 NEEDED: Final = ("read", "write")  # scopes
+LESSONS_FOR: Final = ("personal", "project")
+MANAGERS: Final = frozenset({"owner", "admin"})  # who may say what holds for a project
 HELLO: Final = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -53,6 +56,9 @@ def init(
         list[str] | None, typer.Option("--harness", help=f"{' | '.join(HARNESSES)}; all else.")
     ] = None,
     project: Project = "",
+    lessons: Annotated[
+        str, typer.Option(help=f"What sessions teach is for: {' | '.join(LESSONS_FOR)}.")
+    ] = "",
     print_only: Annotated[bool, typer.Option("--print-only", help="Show; write nothing.")] = False,
     yes: Yes = False,
 ) -> None:
@@ -69,12 +75,41 @@ def init(
         for one in due:
             install.write(places=terminal.places, planned=one)
         terminal.note(f"{len(due)} files were written. Undo: cairn uninstall. Next: cairn doctor")
+    _choose_lessons(terminal, connection, lessons, is_shown_only=print_only)
     if any(one.fault for one in planned):
         raise Incomplete(
             detail="A file was left alone.",
             hint="What goes into it is shown above; put your token in by hand.",
             command="cairn init --print-only",
         )
+
+
+def _choose_lessons(
+    terminal: Terminal, connection: Connection, lessons: str, *, is_shown_only: bool
+) -> None:
+    """Set for whom is what sessions of the project teach; ask who may say so, once."""
+    if lessons and lessons not in LESSONS_FOR:
+        raise Misused(
+            detail=f"{lessons} is not known.", hint=f"Known are {', '.join(LESSONS_FOR)}."
+        )
+    if is_shown_only or not connection.project:
+        return
+    with terminal.client(connection=connection) as client:
+        chosen = lessons or _asked_lessons(client, connection.project)
+        if chosen:
+            client.set_lessons(project=connection.project, lessons=chosen)
+            terminal.note(f"What sessions of {connection.project} teach is for: {chosen}.")
+
+
+def _asked_lessons(client: "Client", project: str) -> str:
+    """Return what a person answers; empty where nobody is there, or it is said already."""
+    if not sys.stdin.isatty() or client.me().get("role") not in MANAGERS:
+        return ""
+    named = {str(one["slug"]): one for one in client.projects()}
+    if named.get(project, {}).get("session_lessons"):
+        return ""
+    question = f"Who gets what sessions of {project} teach, once somebody keeps it?"
+    return str(typer.prompt(question, type=Choice(LESSONS_FOR), err=True))
 
 
 def uninstall(context: typer.Context, yes: Yes = False) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 from uuid import UUID
 
 from accounts import tenancy
-from accounts.caller import Caller, Role, is_person
-from accounts.errors import Forbidden, InvalidInput
+from accounts.caller import Caller, Role, decides_in_person, is_person
+from accounts.errors import Forbidden, InvalidInput, wrong_field
 from accounts.messages import message
 from memory.customization import custom_type_rules
 from memory.customization import queries as custom_types
@@ -190,15 +190,36 @@ def _move(caller: Caller, row: Memory, where: candidate.Placement) -> None:
     writes.move_conflicts(row=row, is_taken=is_taken)
 
 
+def share_row(*, caller: Caller, row: Memory, now: datetime) -> None:
+    """Give a locked personal memory to the people of its project; others stay. In a unit.
+
+    Raises Forbidden where nobody decides in person, InvalidInput for a memory of no project,
+    Conflict where the project has the same text.
+    """
+    if row.scope != Scope.PERSONAL:
+        return
+    if row.project_id is None:
+        raise wrong_field(
+            pointer="/share",
+            detail="This memory belongs to no project, so there is nobody to share it with.",
+            hint="Keep it for yourself.",
+            code="place",
+        )
+    shared = candidate.of_row(row=row, scope=Scope.PROJECT.value)
+    _move(caller, row, candidate.find_placement(caller=caller, new=shared))
+    writes.save_unique(row=row, fields=("scope", "audience", "team_id"), now=now)
+    writes.reindex(caller=caller, row=row, is_same_text=True)
+
+
 def check_move(*, caller: Caller, row: Memory, scope: Scope) -> None:
     """Return when the caller may give a memory this scope. Raises Forbidden."""
     if scope is Scope.PERSONAL and not protection.is_author(caller=caller, row=row):
         raise Forbidden(
             detail="Only the author of a shared memory can make it personal.",
-            hint="Archive it, or dispute it, if others should not see it.",
+            hint="Archive it, or correct it, if others should not see it.",
         )
     if row.scope in {Scope.PERSONAL, Scope.TEAM}:
-        if not is_person(caller=caller):
+        if not decides_in_person(caller=caller):
             raise Forbidden(
                 detail=message(
                     "Only a person moves a {old} memory to the scope {scope}.",
@@ -217,7 +238,7 @@ def check_move(*, caller: Caller, row: Memory, scope: Scope) -> None:
             detail=message(
                 "Only its author or a steward narrows a memory to the scope {scope}.", scope=scope
             ),
-            hint="Archive it, or dispute it, if not everyone should see it.",
+            hint="Archive it, or correct it, if not everyone should see it.",
         )
 
 

@@ -22,7 +22,6 @@ from django.utils import timezone
 from accounts import tenancy
 from accounts.errors import Forbidden, InvalidInput, NotFound, Unavailable
 from accounts.messages import message
-from memory.customization.queries import trust_level_of
 from memory.extraction import actions as extraction
 from memory.extraction import extract, model_answers
 from memory.injection.eligibility import PERSON, RULES, STATED_BY
@@ -118,9 +117,7 @@ def begin(
         caller = sessions.opener_of(row=row, now=now)
         return Consolidation(
             session=row,
-            who=offers.Proposing(
-                caller=caller, level=trust_level_of(caller=caller, project_id=row.project_id)
-            ),
+            who=offers.proposing(caller=caller, row=row),
             allowance=extraction.of_session(row=row, now=now),
             now=now,
             holder=holder,
@@ -236,7 +233,7 @@ def _new_memory(run: Consolidation, candidate: extract.Candidate, method: str) -
     is_guess = method == extraction.Mode.HEURISTIC.value and not candidate.is_asked
     new = offers.proposed_memory(
         row=row,
-        level=run.who.level,
+        who=run.who,
         content=candidate.content,
         source=Source.EXTRACTED,
         type=candidate.type,

@@ -7,11 +7,14 @@ somebody stands for: verified by a person, pinned, of governance layer 1, and of
 person asks in person. The audit log says who deleted how much, and nothing of what it was.
 """
 
+from collections import defaultdict
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
 from uuid import UUID
+
+from django.db.models import Q
 
 from accounts import tenancy
 from accounts.caller import Caller, TokenScope, is_person
@@ -124,15 +127,23 @@ def _deleted(caller: Caller, row: Session, memories: Fate, now: datetime) -> Rec
 
 
 def _erased(caller: Caller, row: Session, now: datetime) -> int:
-    """Delete the memories of a session alone that still stand there, and that nobody stands for."""
-    rows = Memory.objects.select_for_update().filter(session_id=row.id, audience=row.audience)
+    """Delete the memories of a session alone that still stand there, and that nobody stands for.
+
+    What it proposed to its project and nobody has kept goes as well.
+    """
+    proposed = Q(audience=row.project_id, needs_review=True)
+    rows = Memory.objects.select_for_update().filter(
+        Q(audience=row.audience) | proposed, session_id=row.id
+    )
     found = rows.filter(project=row.project_id).order_by("id")
     kept = Governance.CONSTITUTIONAL if is_person(caller=caller) else Governance.LEGISLATIVE
     ids: list[UUID] = []
+    by_audience: defaultdict[UUID, list[UUID]] = defaultdict(list)
     for one in found:
         is_stood_for = one.user_verified or one.pinned or one.governance <= kept
         if set(one.provenance_sessions) <= {row.id} and not is_stood_for:
             ids.append(one.id)
+            by_audience[one.audience].append(one.id)
     replaced = Memory.objects.filter(superseded_by__in=ids).exclude(pk__in=ids)
     left = tuple(replaced.order_by("id").values_list("id", flat=True))
     Memory.objects.filter(pk__in=left).update(
@@ -143,8 +154,9 @@ def _erased(caller: Caller, row: Session, now: datetime) -> int:
     )
     GivenOut.all_rows.filter(memory_id__in=ids).delete()
     changes.forget(object_ids=tuple(ids))
-    place = {"audience": row.audience, "project": row.project_id}
-    sql_queries.execute("uncount_words", file=FILE, ids=ids, **place)
+    for audience, gone in by_audience.items():
+        place = {"audience": audience, "project": row.project_id}
+        sql_queries.execute("uncount_words", file=FILE, ids=gone, **place)
     Memory.objects.filter(pk__in=ids).delete()
     index_queries.sync_filters(memory_ids=left)
     return len(ids)

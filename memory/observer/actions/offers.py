@@ -30,6 +30,7 @@ from django.db.models import Func, TextField, Value
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, NotFound
+from memory.customization.queries import trust_level_of
 from memory.extraction import actions as extraction
 from memory.extraction import model_answers
 from memory.intake import echoes_and_alarms
@@ -41,6 +42,7 @@ from memory.secrets import scanner
 from memory.sessions.actions import scratchpads
 from memory.sessions.models import Session
 from memory.taxonomy import MemoryType, Scope, Source, Status
+from teams import queries as places
 from teams import trust
 
 DIGEST_BYTES: Final = 8
@@ -59,6 +61,7 @@ class Proposing:
 
     caller: Caller
     level: trust.TrustLevel
+    proposes_to_project: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +80,18 @@ class Phrased:
     phrased: int = 0
     dropped: Mapping[str, int] = field(default_factory=dict)
     degraded: str = ""
+
+
+def proposing(*, caller: Caller, row: Session) -> Proposing:
+    """Return in whose name a session proposes, and to whom. In a unit."""
+    project = row.project if row.project_id else None
+    return Proposing(
+        caller=caller,
+        level=trust_level_of(caller=caller, project_id=row.project_id),
+        proposes_to_project=places.proposes_to_project(
+            row=project, organization_id=caller.organization_id
+        ),
+    )
 
 
 def prepare_offers(
@@ -107,14 +122,13 @@ def _offer(
     new = replace(
         proposed_memory(
             row=row,
-            level=who.level,
+            who=who,
             content=candidate.content,
             source=candidate.source,
             type=candidate.type,
             reason=candidate.reason,
             is_doubtful=candidate.needs_review,
         ),
-        scope=Scope.PERSONAL.value if candidate.is_for_author else row.scope,
         related_files=candidate.files,
         attributes=candidate.attributes,
         confidence=candidate.confidence,
@@ -122,6 +136,8 @@ def _offer(
         source_line=(candidate.evidence[0].line or None) if candidate.evidence else None,
         commit_sha=candidate.commit or row.commit,
     )
+    if candidate.is_for_author:
+        new = replace(new, scope=Scope.PERSONAL.value)
     try:
         prepared = remember.prepare(caller=who.caller, new=new)
     except (InvalidInput, Forbidden):
@@ -132,7 +148,7 @@ def _offer(
 def proposed_memory(
     *,
     row: Session,
-    level: trust.TrustLevel,
+    who: Proposing,
     content: str,
     source: Source,
     type: MemoryType,
@@ -142,18 +158,23 @@ def proposed_memory(
     """Return what a session proposes, where the session stands; the rest its caller adds.
 
     What is tainted (`reason`), doubtful, or reads like an order, an address or a command waits for
-    a person, however far its opener trusts memory.
+    a person, however far its opener trusts memory. What waits is proposed to the project where that
+    is its policy; what is tainted stays with its author, and so does what waits for nobody.
     """
     has_alarm = bool(echoes_and_alarms.of_content(content=content))
+    is_doubtful = is_doubtful or has_alarm or bool(reason)
+    waits = trust.waits(level=who.level, is_doubtful=is_doubtful)
+    is_personal = row.scope == Scope.PERSONAL
+    is_proposed = who.proposes_to_project and is_personal and waits and not reason
     return remember.NewMemory(
         content=content,
         source=source.value,
         type=type.value,
         project=None if row.project_id is None else str(row.project_id),
-        scope=row.scope,
+        scope=Scope.PROJECT.value if is_proposed else row.scope,
         phase=row.phase,
         methodology=row.methodology,
-        needs_review=trust.waits(level=level, is_doubtful=is_doubtful or has_alarm or bool(reason)),
+        needs_review=waits,
         taint_reason=reason[:LONGEST_REASON],
         session_id=row.id,
         work_unit=row.work_unit,
@@ -245,8 +266,9 @@ def choose(
     fresh = tuple(one for one in offered if one.origin not in before)
     dropped["taken_before"] += len(offered) - len(fresh)
     # what is stored in this place already, in whatever words
+    audiences = (row.audience, row.opened_by, row.project_id)
     rows = Memory.objects.filter(
-        audience__in={row.audience, row.opened_by or row.audience},
+        audience__in=[one for one in audiences if one is not None],
         project=row.project_id,
         status=Status.ACTIVE.value,
         source__in={one.candidate.source.value for one in fresh},
@@ -255,28 +277,36 @@ def choose(
     sign = Func("source_uri", Value("#"), 2, function="split_part", output_field=TextField())
     found = rows.annotate(sign=sign).filter(sign__in={_sign(one.origin) for one in fresh})
     same = frozenset(found.order_by().values_list("sign", "audience"))
-    bound = similar_memories.thresholds_of(project=row.project).novelty_cosine
-    novel = tuple(
-        one
-        for place, one in enumerate(fresh)
-        if not _is_same(one, row, same)
-        and (
-            (_sign(one.origin), row.opened_by) in same  # kept for its author until enough saw it
-            or not _is_known(caller, one, fresh[:place], bound)
-        )
-    )
+    novel = _novel_ones(caller, row, fresh, same)
     kept = novel[: room(row=row)]
     dropped["known"] += len(fresh) - len(novel)
     dropped["over_bound"] += len(novel) - len(kept)
     return kept
 
 
-def _is_same(one: Offer, row: Session, same: Collection[tuple[str, UUID]]) -> bool:
+def _novel_ones(
+    caller: Caller,
+    row: Session,
+    fresh: tuple[Offer, ...],
+    same: Collection[tuple[str, UUID | None]],
+) -> tuple[Offer, ...]:
+    """Return what is not there yet; what was kept for its author alone is offered to others."""
+    bound = similar_memories.thresholds_of(project=row.project).novelty_cosine
+    own = frozenset(sign for sign, audience in same if audience == row.opened_by)
+    return tuple(
+        one
+        for place, one in enumerate(fresh)
+        if not _is_same(one, row, same)
+        if _sign(one.origin) in own or not _is_known(caller, one, fresh[:place], bound)
+    )
+
+
+def _is_same(one: Offer, row: Session, same: Collection[tuple[str, UUID | None]]) -> bool:
     """Say whether what a signal became is there already, for those whom the offer is for."""
     sign = _sign(one.origin)
-    return (sign, row.audience) in same or (
-        one.candidate.is_for_author and (sign, row.opened_by) in same
-    )
+    is_shared = one.prepared.checked.new.scope == Scope.PROJECT
+    audiences = {row.project_id} if is_shared else {row.audience, row.opened_by, row.project_id}
+    return any((sign, audience) in same for audience in audiences)
 
 
 def room(*, row: Session) -> int:

@@ -22,7 +22,6 @@ from django.db import transaction
 from django.db.models import Q
 
 from accounts import tenancy
-from memory.customization.queries import trust_level_of
 from memory.injection import rules
 from memory.injection.actions import delivery_log
 from memory.observer import detect, evidence_texts, promotion
@@ -76,7 +75,7 @@ def show(
     """
     with tenancy.unit():
         caller = opener_of(row=row, now=now)
-        level = trust_level_of(caller=caller, project_id=row.project_id)
+        who = offers.proposing(caller=caller, row=row)
         rejected = prior_sessions.rejected_shares(row=row)
         named = delivery_log.suggested_files(session=row)
     habits = rules.unprompted(scratchpad=scratchpad, suggested=named)
@@ -99,7 +98,7 @@ def show(
         results = tuple(one if one.name else replace(one, name=names[one.call]) for one in found)
     return SessionFindings(
         row=row,
-        who=offers.Proposing(caller=caller, level=level),
+        who=who,
         scratchpad=scratchpad,
         habits=habits,
         seen=seen,

@@ -66,7 +66,7 @@ def prepare_completion(
             continue
         new = offers.proposed_memory(
             row=row,
-            level=who.level,
+            who=who,
             content=content,
             source=Source.OBSERVER_INFERRED,
             type=type,

@@ -19,7 +19,7 @@ from uuid import UUID
 
 from django.db.models import Model, Q, QuerySet
 
-from accounts.caller import Caller, is_person, principal
+from accounts.caller import Caller, decides_in_person, principal
 from memory.records.models import Conflict, Memory, ReviewVerdict
 from memory.taxonomy import Scope, Source, Status, Verdict, Verification
 from teams import queries as places
@@ -158,7 +158,7 @@ def group_of(*, row: Memory) -> Group | None:
 def may_approve(*, caller: Caller, row: Memory) -> bool:
     """Say whether the caller may approve a memory."""
     is_own = row.author_user == caller.user_id  # or an agent's of nobody, as the caller is
-    if not is_person(caller=caller):
+    if not decides_in_person(caller=caller):
         return not is_own and not row.taint_reason
     taught_others = row.source == Source.USER_TAUGHT and row.scope != Scope.PERSONAL
     return not (is_own and not row.author_agent and taught_others)

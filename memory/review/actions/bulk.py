@@ -30,7 +30,7 @@ from memory.sessions import queries as sessions
 from teams import audit
 from teams.permissions import Act, require
 
-SESSION_VERDICTS: Final = ("keep", "edit", "reject", "later")
+SESSION_VERDICTS: Final = ("keep", "share", "edit", "reject", "later")
 MOST_VERDICTS: Final = 200  # of a session in one call; default, not measured
 LATER: Final = timedelta(days=7)  # how long “later” is; default, not measured
 EDITED: Final = "wrong"  # kind of the correction

@@ -30,7 +30,7 @@ from accounts.errors import NotFound, wrong_field
 from accounts.messages import message
 from memory.customization import custom_type_rules
 from memory.index import queries as index_queries
-from memory.intake.actions import apply_decision
+from memory.intake.actions import apply_decision, revise
 from memory.intake.integrate import SUPERSEDED_CONFIDENCE
 from memory.intake.validation import LISTS
 from memory.records import actions, protection, writes
@@ -62,6 +62,14 @@ def keep(*, caller: Caller, memory_id: UUID, now: datetime) -> DecidedMemory:
     NotFound, Conflict when it does not wait, SelfApproval, RoleNotSufficient.
     """
     return _decide(caller, "keep", memory_id, VerbDetails(), now)
+
+
+def share(*, caller: Caller, memory_id: UUID, now: datetime) -> DecidedMemory:
+    """Keep a waiting memory, and give it to the people of its project where it is personal.
+
+    In person alone. Raises what `keep` raises, Forbidden, InvalidInput for a memory of no project.
+    """
+    return _decide(caller, "share", memory_id, VerbDetails(), now)
 
 
 def reject(*, caller: Caller, memory_id: UUID, reason: str, now: datetime) -> DecidedMemory:
@@ -213,6 +221,15 @@ def _keep(caller: Caller, memory_id: UUID, _details: VerbDetails, now: datetime)
     return actions.approve(caller=caller, row=row, now=now)
 
 
+def _share(caller: Caller, memory_id: UUID, _details: VerbDetails, now: datetime) -> DecidedMemory:
+    row = actions.lock_waiting(caller=caller, memory_id=memory_id)
+    actions.check_may_approve(caller=caller, row=row)
+    traces = Traces()
+    traces.keep(row)
+    revise.share_row(caller=caller, row=row, now=now)
+    return actions.approve(caller=caller, row=row, now=now, traces=traces)
+
+
 def _reject(caller: Caller, memory_id: UUID, details: VerbDetails, now: datetime) -> DecidedMemory:
     traces = Traces()
     row = actions.lock_waiting(caller=caller, memory_id=memory_id)
@@ -238,6 +255,7 @@ def _snooze(caller: Caller, memory_id: UUID, details: VerbDetails, now: datetime
 
 VERBS: Final[Mapping[str, Verb[DecidedMemory]]] = {
     "keep": Verb(needs=Act.CONFIRM, apply=_keep, done="kept"),
+    "share": Verb(needs=Act.CONFIRM, apply=_share, done="shared"),
     "reject": Verb(needs=Act.WRITE, apply=_reject, done="rejected"),
     "snooze": Verb(needs=Act.CONFIRM, apply=_snooze, done="snoozed"),
 }
@@ -362,15 +380,13 @@ def take_back(*, call: Sequence[ReviewVerdict], held: Mapping[UUID, Memory], now
     the text or the external id of one by now.
     """
     traces = _traces_of(call)
+    moved: list[Memory] = []
     changed: set[str] = {"version"}
     for kept in traces.touched:
         row = held[UUID(kept["id"])]
-        row.version += 1
-        for name, value in kept["fields"].items():
-            was = actions.read_field(name=name, value=value)
-            if getattr(row, name) != was:
-                setattr(row, name, was)
-                changed.add(name.removesuffix("_id"))
+        audience = row.audience
+        changed |= _put_fields(row, kept["fields"])
+        moved += [row] if row.audience != audience else []
     touched = tuple({kept["id"]: held[UUID(kept["id"])] for kept in traces.touched}.values())
     by_state = sorted(touched, key=lambda row: row.status == Status.ACTIVE)
     try:
@@ -381,10 +397,24 @@ def take_back(*, call: Sequence[ReviewVerdict], held: Mapping[UUID, Memory], now
         raise writes.not_unique() from error
     if changed & {"tags", "related_files"}:
         writes.index_words(rows=touched)
+    for row in moved:
+        writes.narrow(row=row)
     apply_decision.put_edges(edges=traces.taken)
     MemoryLink.objects.filter(pk__in=traces.links).delete()
     MemoryVersion.objects.filter(pk__in=traces.versions).delete()
     ReviewVerdict.objects.filter(pk__in=[made.pk for made in call]).update(undone_at=now)
+
+
+def _put_fields(row: Memory, fields: Mapping[str, Any]) -> set[str]:
+    """Give a memory its kept fields; return the names of those that were others."""
+    row.version += 1
+    changed = set()
+    for name, value in fields.items():
+        was = actions.read_field(name=name, value=value)
+        if getattr(row, name) != was:
+            setattr(row, name, was)
+            changed.add(name.removesuffix("_id"))
+    return changed
 
 
 def _traces_of(call: Sequence[ReviewVerdict]) -> Traces:

@@ -10,7 +10,7 @@ __all__ = ["address", "place"]
 
 
 def _with_shop(caller: Caller) -> Api:
-    client = agent(caller, frozenset(TokenScope))
+    client = agent(caller, frozenset(TokenScope) - {TokenScope.REVIEW})
     client.post("projects", {"slug": "shop", "name": "Shop"})
     return client
 

@@ -6,13 +6,18 @@ from typing import Any, Final
 import pytest
 
 from accounts import tenancy
-from accounts.caller import Caller
+from accounts.caller import Caller, TokenScope
+from memory.errors import SelfApproval
 from memory.injection.actions.external_binding import Whereabouts
 from memory.injection.actions.hooks import follow_agent
 from memory.injection.harnesses import ADAPTERS, Harness, read_payload
 from memory.observer.actions.consolidate import consolidate
 from memory.observer.actions.finalize import finalize
+from memory.records.queries.views import MemoryView, visible
+from memory.review.actions import verdicts
+from memory.review.queries.inbox import list_waiting
 from memory.sessions.models import GivenOut, Session
+from teams.actions import change_project
 from tests.support import memories
 
 PUSH: Final = "git push"
@@ -127,3 +132,71 @@ def test_nothing_of_a_session_that_read_the_web_is_told_to_anybody(
 
     assert second.prompts("Print the invoice number on every page.") == ""
     assert second.fails(PUSH, REFUSED) == ""
+
+
+def waiting(caller: Caller, now: datetime, words: str = "upstream") -> MemoryView | None:
+    """Return what waits for somebody's review and holds some words."""
+    page = list_waiting(caller=caller, project="store", group=None, after=None, limit=50, now=now)
+    views = (one.memory for one in page.items if one.memory is not None)
+    return next((one for one in views if words in one.content), None)
+
+
+def pair_of(caller: Caller, now: datetime) -> MemoryView:
+    """Return the error that waits for its author's review, which nobody else sees."""
+    pair = waiting(caller, now)
+    assert pair is not None
+    assert pair.scope == "personal"
+    return pair
+
+
+def test_once_it_is_kept_and_shared_a_colleague_is_told(
+    caller: Caller, member_caller: Caller, learned: datetime
+) -> None:
+    pair = pair_of(member_caller, learned)
+    assert waiting(caller, learned) is None
+
+    decided = verdicts.share(caller=member_caller, memory_id=pair.id, now=learned)
+    told = Program(caller, "three", learned).fails(PUSH, REFUSED)
+    verdicts.undo(caller=member_caller, review_id=decided.review_id, now=learned)
+    after = Program(caller, "four", learned).fails(PUSH, REFUSED)
+
+    assert decided.memory.scope == "project"
+    assert "--set-upstream" in told
+    assert "unreviewed" not in told
+    assert after == ""
+    with tenancy.unit():
+        assert not visible(caller=caller).filter(pk=pair.id).exists()
+
+
+def test_a_token_shares_nothing_unless_its_person_took_it_for_that(
+    member_caller: Caller, learned: datetime
+) -> None:
+    pair = pair_of(member_caller, learned)
+    program = memories.as_agent(member_caller, scopes=frozenset({TokenScope.WRITE}))
+    terminal = memories.as_agent(
+        member_caller, scopes=frozenset({TokenScope.WRITE, TokenScope.REVIEW})
+    )
+
+    with pytest.raises(SelfApproval):
+        verdicts.share(caller=program, memory_id=pair.id, now=learned)
+    kept = verdicts.share(caller=terminal, memory_id=pair.id, now=learned)
+
+    assert (kept.memory.user_verified, kept.memory.needs_review) == (True, False)
+
+
+@pytest.mark.parametrize(("lessons", "scope"), [("personal", "personal"), (None, "project")])
+def test_what_several_sessions_show_is_proposed_as_the_project_says(
+    caller: Caller, member_caller: Caller, learned: datetime, lessons: str | None, scope: str
+) -> None:
+    change_project(
+        caller=caller, ref="store", changes={"session_lessons": lessons}, if_version=None
+    )
+    second = Program(member_caller, "two", learned)
+    second.prompts("Never edit the files in gen/ by hand, run make gen instead.")
+    second.ends()
+
+    rule, seen = (waiting(one, learned, words="gen/") for one in (member_caller, caller))
+
+    assert rule is not None
+    assert (rule.scope, seen is not None) == (scope, scope == "project")
+    assert Program(caller, "three", learned).prompts("Print the invoice number.") == ""

@@ -85,7 +85,8 @@ def test_maker_or_steward_takes_back(decider: Caller, settled_it: bool | None, w
     assert bars(decider, settled_it=settled_it)[REOPEN] is why
 
 
-TOKEN = replace(MEMBER, token_id=UUID(int=8), agent="claude-code")
+LENT = frozenset({TokenScope.READ, TokenScope.WRITE})
+TOKEN = replace(MEMBER, token_id=UUID(int=8), agent="claude-code", scopes=LENT)
 
 
 @pytest.mark.parametrize(
