@@ -9,6 +9,9 @@ The idea: a memory is a finding only where its own words, and not merely its sub
 - **Note**: traps and errors of a file that is touched; decisions and requirements that the search
   finds relevant to a step. Notes never change the verdict.
 
+A dead end that says no more than which tests were run when it failed stops nobody: tests are how
+one finds out, and no approach.
+
 To be met, enough of a clause's stems (`COVERAGE`) must stand in what a part proposes, two of them
 or one that is a name; and the memory must be anchored: found relevant by the calibrated search, or
 about a file of the part. Words alone, or a subject alone, are no finding. Thresholds are fitted on
@@ -23,6 +26,7 @@ from uuid import UUID
 
 from memory.checks.work import PartLocation, WorkPart
 from memory.records import statement_clauses
+from memory.sessions import tools
 from memory.taxonomy import MemoryType
 from memory.text import globs
 
@@ -213,7 +217,8 @@ def _read(memory: CheckedMemory) -> _ReadMemory:
     stems = statement_clauses.stems(text=memory.content)
     if memory.type is MemoryType.DEAD_END:
         tried = memory.approach or statement_clauses.approach(content=memory.content)
-        tried = "" if statement_clauses.names_only_a_file(approach=tried) else tried
+        is_telling = not statement_clauses.names_only_a_file(approach=tried)
+        tried = tried if is_telling and not tools.names_a_test_run(text=tried) else ""
         rejected: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
             (statement_clauses.stems(text=tried), frozenset()),
         )

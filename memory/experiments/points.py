@@ -46,7 +46,12 @@ class PointBounds(NamedTuple):
 
 
 WARNINGS: Final = frozenset({MemoryType.GOTCHA, MemoryType.ERROR_PATTERN, MemoryType.DEAD_END})
-OF_A_FILE: Final = WARNINGS | {MemoryType.FIX, MemoryType.CAUSAL_DEPENDENCY}  # of a touched file
+RECORDS: Final = frozenset({  # of work that was done: they warn of nothing
+    MemoryType.PREFETCH_PATTERN, MemoryType.TASK_CALIBRATION, MemoryType.CONTEXT_COST,
+    MemoryType.WORK_UNIT_OUTCOME, MemoryType.WORK_STATE, MemoryType.EVENT, MemoryType.EPISODE,
+    MemoryType.REFLECTION,
+})  # fmt: skip
+OF_A_FILE: Final = frozenset(MemoryType) - RECORDS  # of a touched file: whatever names it
 OF_A_PLAN: Final = frozenset({MemoryType.PREFETCH_PATTERN, MemoryType.WORK_STATE})
 OF_A_START: Final = OF_A_PLAN | {MemoryType.REQUIREMENT, MemoryType.PREFERENCE}
 POINTS: Final = {  # tokens are defaults, not measured

@@ -56,11 +56,13 @@ _BY_NAME: Final = {
     for name in names.split()
 }
 _SENDING: Final = frozenset({"task", "agent", "dispatch_agent", "spawn_agent", "runsubagent"})
+LONGEST_RUN: Final = 400  # characters of a text in which a run is looked for; default
 _TEST_COMMAND: Final = re.compile(
     r"\b(?:pytest|py\.test|jest|vitest|mocha|rspec|phpunit|ctest|tox|nosetests|playwright test)\b"
     r"|\b(?:go|cargo|dotnet|mvn|gradle|gradlew|bun|deno|mix|rake|swift|make|npm|yarn|pnpm)"
     r"(?: run)? test\b|\bunittest\b"
 )
+_RUN: Final = re.compile(r"\A\s*(?:re)?run(?:ning)?\s+`?(.+?)`?\s*\Z", re.IGNORECASE | re.DOTALL)
 _LEADING: Final = re.compile(
     r"\A(?:cd \S+|source \S+|export \S+|set -\w+|\w+=\S*)\s*(?:&&|;)\s*|\A\w+=\S*\s+(?=\S)"
 )
@@ -68,6 +70,12 @@ _SHELL: Final = re.compile(
     r"\A(?:\S*/)?(?:ba|z|da|k)?sh\s+(?:-\w+\s+)*-\w*c\s+(?=\S)(.*)\Z", re.DOTALL
 )
 _QUIET: Final = frozenset({"cd", "pushd", "popd", "export", "source", ".", "set", "echo", "true"})
+
+
+def names_a_test_run(*, text: str) -> bool:
+    """Say whether a text says no more than that tests are run: “running `pytest -q tests/x.py`”."""
+    run = _RUN.match(text[:LONGEST_RUN])
+    return run is not None and _TEST_COMMAND.search(run[1]) is not None
 
 
 def read(

@@ -317,6 +317,21 @@ def test_a_dead_end_of_the_file_is_met_unless_it_names_only_the_file() -> None:
     assert (judged.verdict, judged.findings[0].why) == ("clear", "of_the_file")
 
 
+@pytest.mark.parametrize(
+    ("approach", "plan"),
+    [
+        ("running `pytest -q tests/test_cart.py::test_total`", "Run pytest tests/test_cart.py"),
+        ("running npm run test -- cart", "Run npm test for the cart"),
+    ],
+)
+def test_running_the_tests_is_never_stopped(approach: str, plan: str) -> None:
+    content = f"For “cache the loader”, {approach} did not work."
+
+    judged = _judged(_known(content, "dead_end", approach=approach), _steps(plan))
+
+    assert judged.verdict == "clear"
+
+
 def test_what_may_be_wrong_stops_nothing_and_what_is_not_relevant_says_nothing() -> None:
     for doubt in ({"confidence": 0.4}, {"is_doubtful": True}):
         known = _known("Amounts are integers, never floats.", **doubt)

@@ -93,8 +93,8 @@ def test_what_fits_is_selected(given: dict[str, Any]) -> None:
         (KNOWN, {"delivered": frozenset({KNOWN.id})}),
         (KNOWN, {**AT_FILE, "working": {"b"}}),
         (KNOWN, {**AT_FILE, "working": ()}),
-        (replace(KNOWN, type="fact"), AT_FILE),
-        (replace(KNOWN, type="fact"), AT_STEP),
+        (replace(KNOWN, type="event"), AT_FILE),
+        (replace(KNOWN, type="event"), AT_STEP),
     ],
 )
 def test_the_rest_is_met_with_silence(known: MemoryView, given: dict[str, Any]) -> None:
