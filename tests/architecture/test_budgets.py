@@ -35,7 +35,7 @@ BUDGETS = {  # subject: lines
     "memory/review": 3_560,
     "memory/search": 4_700,
     "memory/secrets": 530,
-    "memory/sessions": 5_295,
+    "memory/sessions": 5_320,
     "memory/tasks": 260,
     "memory/text": 810,
     "memory/topics": 990,
