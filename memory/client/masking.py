@@ -35,7 +35,8 @@ PASSWORD_LENGTH: Final = 6  # characters, shorter values are not judged
 KEY_LENGTH: Final = 16  # characters from which something called a key may be one
 _STOP_WORDS: Final = tuple(_TABLES["stop_words"])
 _PLAIN_VALUES: Final = frozenset(_TABLES["plain_values"].split())
-_CODE_SHAPE: Final = re.compile(r"[A-Za-z_][\w]*(?:\)*(?:\.|::|->)\w+|\[.*|\(.*)*[;,)]*")
+_CODE_SHAPE: Final = re.compile(r"[A-Za-z_]\w*(?:\)*(?:\.|::|->)\w+|\[.*|\(.*)*[;,)}\]:]*")
+_SUBSCRIPT: Final = re.compile(r"[A-Za-z_][\w.]*\[[\w:'\".+-]*(?:\].*)?")  # parts[2], token[:-1]
 _REDACTED: Final = re.compile(r"\[[a-z0-9_: -]+\]?.*")
 _TEMPLATE: Final = re.compile(r"\{[A-Za-z_][\w.]*\}")  # a name in braces, to be filled in
 _VARIABLE: Final = re.compile(  # whole references; $ECRET2024 is no name but a password
@@ -46,7 +47,8 @@ _VARIABLE: Final = re.compile(  # whole references; $ECRET2024 is no name but a 
 _HASH: Final = re.compile(  # bcrypt, crypt, argon2: what is kept of a password, not the password
     r"\$(?:2[abxy]|[156y]|argon2(?:id?|d)|scrypt|pbkdf2-sha\d+)\$[\w./+=,$-]{16,}\W?"
 )
-_NAME_SHAPE: Final = re.compile(r"[a-z]+(?:_[a-z]+)+")  # a name of code, never a good password
+# a name of code, never a good password
+_NAME_SHAPE: Final = re.compile(r"_*[a-z]+(?:_+[a-z]+)+|_+[a-z]+")
 _FIGURES: Final = re.compile(  # days, moments, parts of a whole, versions
     r"\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?|\d+(?:[/.]\d+)+"
 )
@@ -68,7 +70,8 @@ _NAME_ENDS: Final = (
 _NAME_LETTERS: Final = 28  # before a sign that are looked at
 _NAME: Final = re.compile(
     r"(?i)(?:password|passwd|passphrase|passcode|pwd|secret|api[_ -]?key|access[_-]?key|token"
-    r"|private[_-]?key|signing[_-]?key|credentials?|(?:secret|account|storage|license|master"
+    r"|private[_-]?key|signing[_-]?key|credentials?|secret[_-]?key[_-]?base"
+    r"|(?:secret|account|storage|license|master"
     r"|encryption|service|webhook|sdk|admin|session|deploy|shared|client|root|auth|app|insert"
     r"|ingest|write|server)[_-]?key|mot[ _-]?de[ _-]?passe|(?<![a-z])mdp"
     r"|(?:(?<![a-z])|db|user|root|admin|bind|mail|smtp|ftp|sql)p(?:ass|w)"
@@ -138,7 +141,12 @@ def is_placeholder(value: str) -> bool:
     lowered = value.lower()
     if lowered.strip("\"'`.,;:!?") in _PLAIN_VALUES or len(set(lowered)) <= 2:
         return True
-    if _REDACTED.fullmatch(lowered) or _VARIABLE.fullmatch(value) or _HASH.fullmatch(value):
+    if (
+        _SUBSCRIPT.fullmatch(value)
+        or _REDACTED.fullmatch(lowered)
+        or _VARIABLE.fullmatch(value)
+        or _HASH.fullmatch(value)
+    ):
         return True
     return bool(_TEMPLATE.search(value)) or any(word in lowered for word in _STOP_WORDS)
 
@@ -185,6 +193,12 @@ def is_prose_secret(value: str) -> bool:
     return has_letter and has_more and is_bare_secret(bare)
 
 
+def is_mixed_secret(value: str) -> bool:
+    """Say whether a word that stands where passwords do is one: capitals, small letters, digits."""
+    classes = (str.isupper, str.islower, str.isdigit)
+    return is_prose_secret(value) and all(any(map(one, value)) for one in classes)
+
+
 def is_key(value: str) -> bool:
     """Say whether something called a key opens something: long, drawn, of letters and digits."""
     bare = value.rstrip(_AT_THE_END)
@@ -219,6 +233,8 @@ _JUDGES: Final[Mapping[str, Callable[[str], bool]]] = {
     "random": is_random,
     "bare": is_bare_secret,
     "prose": is_prose_secret,
+    "mixed": is_mixed_secret,
+    "quoted": is_quoted_secret,
     "key": is_key,
 }
 

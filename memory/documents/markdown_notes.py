@@ -78,7 +78,7 @@ _WORD = re.compile(r"[^\W_]{4,}")
 _BOILERPLATE: Final = texts.compile_patterns(table=_TABLES["boilerplate"])
 _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _SPAN = re.compile(r"`[^`\n]+`")
-_ADDRESS = re.compile(r"\w+://\S+")
+_ADDRESS = re.compile(r"(?<!\w)\w+://\S+")  # tried once a word, or it costs a long one's square
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 _DRAWING = re.compile("[\u2500-\u257f]")
 _OBSERVATION: Final = re.compile(r"\A[ \t]*[-*] \[([^\[\]\n]{2,40})\][ \t]+(\S.*)\Z")

@@ -65,7 +65,9 @@ _OF_HOOK: Final = re.compile(
 )
 _HOOKED: Final = re.compile(r"\bgit (?:-C \S+ )?(?P<verb>commit|push)\b")
 _ELSEWHERE: Final = re.compile(r"\bgit -C \S+")
-_PATH: Final = re.compile(r"\A(?:\.{0,2}/|~/|\$\w+/)|/.*\.\w+\Z|\A[\w-]+\.(?!com\b)\w{1,5}\Z")
+_PATH: Final = re.compile(
+    r"\A(?:\.{0,2}/|~/|\$\w+/)|\A[^/]*/.*\.\w+\Z|\A[\w-]+\.(?!com\b)\w{1,5}\Z"
+)
 _PLACE: Final = re.compile(r"\A[^\s:(]{1,200}(?::\d+){1,2}:?\s+|\A[^\s:(]{1,200}\(\d+,\d+\):?\s+")
 _LACKING: Final = re.compile(r"command not found: (\S+)|(\S+): (?:command )?not found\Z")
 _WORDS: Final = re.compile(r"\w+")

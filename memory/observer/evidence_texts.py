@@ -28,7 +28,9 @@ _CONVENTIONAL: Final = re.compile(
 _REVERTED: Final = re.compile(r"^revert(?:ed|s)?:?\s+[\"“](?P<says>.+?)[\"”]", re.IGNORECASE)
 _REVERTS: Final = re.compile(r"^this reverts commit\b[^.\n]*\.?\s*", re.IGNORECASE)
 _BREAKING: Final = re.compile(r"^BREAKING[ -]CHANGE:\s*(?P<says>\S.*)$", re.IGNORECASE)
-_NUMBER: Final = re.compile(r"\s*\((?:#|gh-|!)\d+\)|\s+(?:#|gh-)\d+\b", re.IGNORECASE)
+_NUMBER: Final = re.compile(  # tried once where white space begins
+    r"(?<!\s)(?:\s*\((?:#|gh-|!)\d+\)|\s+(?:#|gh-)\d+\b)", re.IGNORECASE
+)
 
 TOOLS: Final = frozenset({  # that drive the running product, as browsers' servers name them
     "take_screenshot", "click_by_text", "fill_input", "get_page_structure", "eval",

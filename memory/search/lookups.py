@@ -47,8 +47,8 @@ _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
 _BACK: Final = re.compile(r"[1-9]")
 _UNSURE: Final = re.compile(r"\(\?[a-z]|\[[:.=]")  # switches of the dialect, named classes
 _PIECE: Final = re.compile(
-    r"(?P<any>\[\^?\]?(?:\\.|[^\]\\])*\]|\\\w|[.^$+])"  # any of several signs, or a place
-    r"|(?P<maybe>[*?]|\{[^}]*\})"  # what stands before may be missing
+    r"(?P<any>\[\^?\]?(?:\\.|[^\]\\]){0,400}\]|\\\w|[.^$+])"  # any of several signs, or a place
+    r"|(?P<maybe>[*?]|\{[^}]{0,40}\})"  # what stands before may be missing
     r"|(?P<open>\()|(?P<close>\))|(?P<either>\|)|\\?(?P<sign>.)",
     re.DOTALL,
 )

@@ -48,12 +48,14 @@ _OUTPUTS_OF_AGENTS: Final = re.compile(  # what their own program keeps of comma
     r"|\A(?:~|/home/[^/]+|/Users/[^/]+|/root)/\.claude/projects/(?:[^/]+/)+tool-results/[^/]+\Z"
 )
 _PATTERN: Final = re.compile(r"\A(?:-[A-Za-z]*[ef]|-e.+|--(?:regexp|expression|file)(?:=.*)?)\Z")
-_APPENDS: Final = re.compile(r"\A(?:-\w*a\w*|--append)\Z")
+_APPENDS: Final = re.compile(r"\A(?:-[^\Wa]*a\w*|--append)\Z")
 _OUTPUTS: Final = re.compile(r"\A(?:--output(?:-document)?|-[A-Za-z]*[oO])\Z")
 _KEEPS: Final = re.compile(
-    r"\A(?:-[a-zA-Z]*[nuraR][a-zA-Z]*|--(?:no-clobber|update|recursive).*)\Z"
+    r"\A(?:-(?:(?![nuraR])[a-zA-Z])*[nuraR][a-zA-Z]*|--(?:no-clobber|update|recursive).*)\Z"
 )
-_PACKS: Final = re.compile(r"\A(?:-?[A-Za-z]*[cru][A-Za-z]*|--(?:create|append|update))\Z")
+_PACKS: Final = re.compile(
+    r"\A(?:-?(?:(?![cru])[A-Za-z])*[cru][A-Za-z]*|--(?:create|append|update))\Z"
+)
 _REMOTE: Final = re.compile(r"\A(?:[\w.-]+@)?(?![A-Za-z]:[\\/])([\w.-]+):")
 _ADDRESS: Final = re.compile(r"\A[a-z][a-z0-9+.-]*:/{2,}([^/?#\\]*)", re.IGNORECASE)
 _OWN_MACHINE: Final = re.compile(

@@ -74,7 +74,7 @@ _STYLE: Final = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 _VARIABLE: Final = re.compile(
     r"0x[0-9a-f]+|\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|\b[0-9a-f]{8,}\b"
     r"|(?<=\bbranch )\S+|\b(?=[a-z_]{0,20}\d)\w{8,}\b|\d+(?:\.\d+)*"
-    r"|\"[^\"]*\"|'[^']*'|`[^`]*`|(?:[\w.~-]*/)+[\w.-]+",
+    r"|\"[^\"]*\"|'[^']*'|`[^`]*`|(?:(?<![\w.~-])[\w.~-]*)?/(?:[\w.~-]*/)*[\w.-]+",
     re.IGNORECASE,
 )
 _COUNTED_FAILURES: Final = re.compile(

@@ -156,9 +156,23 @@ def read_tables(*, file: Path) -> dict[str, Any]:
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
+SPACES_MOST: Final = 8  # between two words of an expression; default, not measured
+
+
 def compile_patterns(*, table: Mapping[str, str], flags: int = 0) -> dict[str, re.Pattern[str]]:
-    """Return a table's expressions by name; the lines of each are one expression."""
-    return {name: re.compile(text.replace("\n", ""), flags) for name, text in table.items()}
+    """Return a table's expressions by name; the lines of each are one expression.
+
+    White space in them is bounded: an expression that looks for it anywhere would cost the square
+    of a long run of it.
+    """
+    bounded = {name: _bound_space(text.replace("\n", "")) for name, text in table.items()}
+    return {name: re.compile(text, flags) for name, text in bounded.items()}
+
+
+def _bound_space(expression: str) -> str:
+    for sign, least in (("+", 1), ("*", 0)):
+        expression = expression.replace(rf"\s{sign}", rf"\s{{{least},{SPACES_MOST}}}")
+    return expression
 
 
 _LITTLE: Final = read_words(file=Path(__file__).with_name("tables") / "little.txt")
