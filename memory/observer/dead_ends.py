@@ -8,7 +8,7 @@ Neither is it one where the approach is a command that later went through.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
 
@@ -55,7 +55,12 @@ _POINTS_BACK: Final = re.compile(
     r"|\b(?:user|you) (?:says?|reports?)\b",
     re.IGNORECASE,
 )
-_REASON: Final = re.compile(r"\b(?:because|since|as) (?P<why>[^\n]{8,300})", re.IGNORECASE)
+_REASON: Final = re.compile(  # to the end of its sentence
+    r"\b(?:because|since|as) (?P<why>(?:[^.\n]|\.(?=\w)){8,300})", re.IGNORECASE
+)
+_REFUSED: Final = re.compile(
+    r"\bwork(?::|,)? (?:because |since )?(?P<why>(?:[^.\n]|\.(?=\w)){8,300})", re.IGNORECASE
+)
 _INSTEAD: Final = re.compile(
     r"\b(?:different|another) (?:approach|way|strategy|route)\s*[:\u2014\u2013-]+\s*"
     r"(?P<first>[^.\n]{8,200})"
@@ -83,9 +88,18 @@ class DeadEnd:
 def find_dead_ends(*, scratchpad: Scratchpad) -> tuple[DeadEnd, ...]:
     """Find the approaches that were given up, the same one once."""
     deeds = in_order(scratchpad=scratchpad)
-    remarks = (one for one in scratchpad.remarks if one.kind is RemarkKind.DEAD_END)
-    ends = (_find_end(remark, deeds, scratchpad.task) for remark in remarks)
-    found = {end.approach.lower(): end for end in ends if end is not None}
+    found: dict[str, DeadEnd] = {}
+    reasons: dict[str, str] = {}  # by agent: why something did not work that it names afterwards
+    for remark in scratchpad.remarks:
+        if remark.kind is not RemarkKind.DEAD_END:
+            continue
+        end = _find_end(remark, deeds, scratchpad.task)
+        if end is None:
+            reason = _REFUSED.search(texts.straighten_apostrophes(text=remark.text))
+            reasons |= {remark.agent: reason["why"].strip()} if reason else {}
+        else:
+            why = max(reasons.pop(remark.agent, ""), end.why_it_failed, key=len)
+            found[end.approach.lower()] = replace(end, why_it_failed=why)
     return tuple(found.values())[-MOST:]
 
 

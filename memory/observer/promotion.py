@@ -95,6 +95,7 @@ SUPPORT_BASE: Final = 0.9  # with just the sessions needed
 SUPPORT_EACH: Final = 0.05  # for each session beyond
 SUPPORT_MOST: Final = 4  # sessions beyond that count
 CONFIDENCE_MOST: Final = 0.95  # as for trust from use
+TASK_MOST: Final = 199  # characters of a task that says what a dead end was for, as it was not cut
 DEAD_END_VALUE: Final = 0.8
 QA_VALUE: Final = 0.75
 CORRECTION_VALUE: Final = 0.75
@@ -321,9 +322,13 @@ def _from_dead_ends(scratchpad: Scratchpad) -> Iterator[ObservedCandidate]:
     """Yield what the agent gave up."""
     for found in dead_ends.find_dead_ends(scratchpad=scratchpad):
         tried, instead = _part(found.approach), _part(found.alternative)
+        is_telling = len(found.task) <= TASK_MOST and not found.task.endswith(":")
+        place = f"For “{_part(found.task)}”, " if found.task and is_telling else ""
         parts = (
-            f"{tried[:1].upper()}{tried[1:]} did not work.",
-            _sentence(found.why_it_failed),
+            f"{place}{tried} did not work."
+            if place
+            else f"{tried[:1].upper()}{tried[1:]} did not work.",
+            _sentence(f"{found.why_it_failed[:1].upper()}{found.why_it_failed[1:]}"),
             f"What came instead: {instead}." if instead else "",
         )
         content = " ".join(filter(None, parts))[:CONTENT_MOST]
