@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Final
 
 from memory.client.transcripts.parsers import OWN_QUESTION
-from memory.observer import detect, promotion
+from memory.observer import dead_ends, detect, promotion
 from memory.observer.detections import Sighting, SignalKind
 from memory.sessions.scratchpad import Scratchpad
 from memory.sessions.turns import RemarkKind
@@ -46,10 +46,6 @@ class LessonKind(StrEnum):
 
 
 _ORDER: Final = {kind: place for place, kind in enumerate(LessonKind)}
-_OF_REMARKS: Final = {
-    RemarkKind.USER_CORRECTION: (LessonKind.CORRECTED, "The person said: "),
-    RemarkKind.DEAD_END: (LessonKind.GAVE_UP, "You said: "),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +59,7 @@ class ObservedLesson:
 
 def find_lessons(*, scratchpad: Scratchpad) -> tuple[ObservedLesson, ...]:
     """Return what a session showed that may be a lesson: three at most, most telling first."""
-    found = (*_from_errors(scratchpad), *_from_reverts(scratchpad), *_from_remarks(scratchpad))
+    found = (*_from_talk(scratchpad), *_from_signals(scratchpad))
     ordered = sorted(found, key=lambda one: (_ORDER[one.kind], -one.sequence))
     return tuple({one.says: one for one in reversed(ordered)}.values())[::-1][:LESSONS_MOST]
 
@@ -84,8 +80,8 @@ def question(*, lessons: Iterable[ObservedLesson], project: str) -> str:
     return ""
 
 
-def _from_errors(scratchpad: Scratchpad) -> Iterator[ObservedLesson]:
-    """Yield errors that were fixed by more than the usual round, and those that came back."""
+def _from_signals(scratchpad: Scratchpad) -> Iterator[ObservedLesson]:
+    """Yield errors that were fixed by more than the usual round or came back, and reverts."""
     for one in detect.find(kind=SignalKind.ERROR_RETRY, scratchpad=scratchpad):
         fixed = promotion.of_sighting(sighting=one)
         if fixed is not None:
@@ -95,26 +91,26 @@ def _from_errors(scratchpad: Scratchpad) -> Iterator[ObservedLesson]:
                 f"`{one.details['what']}` failed {one.times} times with “{one.details['message']}”."
             )
             yield _lesson(LessonKind.REPEATED, says, one)
-
-
-def _from_reverts(scratchpad: Scratchpad) -> Iterator[ObservedLesson]:
     for one in detect.find(kind=SignalKind.BACKTRACK, scratchpad=scratchpad):
-        yield _lesson(
-            LessonKind.TAKEN_BACK, f"Changes of {', '.join(one.files)} were taken back.", one
-        )
+        says = f"Changes of {', '.join(one.files)} were taken back."
+        yield _lesson(LessonKind.TAKEN_BACK, says, one)
 
 
 def _lesson(kind: LessonKind, says: str, sighting: Sighting) -> ObservedLesson:
     return ObservedLesson(kind=kind, says=_cut(says), sequence=sighting.last_sequence)
 
 
-def _from_remarks(scratchpad: Scratchpad) -> Iterator[ObservedLesson]:
-    """Yield corrections by the person, and what the agent says that it gave up."""
+def _from_talk(scratchpad: Scratchpad) -> Iterator[ObservedLesson]:
+    """Yield corrections by the person, and approaches that the agent gave up."""
     for remark in scratchpad.remarks:
-        if remark.kind in _OF_REMARKS:
-            kind, by = _OF_REMARKS[remark.kind]
+        if remark.kind is RemarkKind.USER_CORRECTION:
             said = " ".join(remark.text.split()).replace("“", "'").replace("”", "'")
-            yield ObservedLesson(kind=kind, says=_cut(f"{by}“{said}”"), sequence=remark.sequence)
+            says = _cut(f"The person said: “{said}”")
+            yield ObservedLesson(kind=LessonKind.CORRECTED, says=says, sequence=remark.sequence)
+    for one in dead_ends.find_dead_ends(scratchpad=scratchpad):
+        says = " ".join(f"You gave up {one.approach}: {one.why_it_failed}".split())
+        last = max(each.sequence for each in one.evidence)
+        yield ObservedLesson(kind=LessonKind.GAVE_UP, says=_cut(says), sequence=last)
 
 
 def _cut(text: str) -> str:
