@@ -29,7 +29,7 @@ BUDGETS = {  # subject: lines
     "memory/intake": 3_780,
     "memory/management": 600,
     "memory/mcp": 1_480,
-    "memory/observer": 5_220,
+    "memory/observer": 5_260,
     "memory/providers": 2_340,
     "memory/records": 3_660,
     "memory/review": 3_560,
