@@ -450,7 +450,7 @@ LONGEST_PHRASE: Final = 500  # characters of what is taken; default, not measure
 SENTENCES_MOST: Final = 3
 _END: Final = re.compile(r"[.!?](?=\s|$)")
 _CODE_LIKE: Final = re.compile(r"[\d/\\_=$#@{}()<>\[\]|;&*]|\w\.\w|^-|[a-z][A-Z]|^[A-Z]{2}")
-_QUOTED: Final = re.compile(r"[`“\"]([^`”\"]+)[`”\"]")
+_QUOTED: Final = re.compile(r"[`“\"]([^`”\"]{1,500})[`”\"]")
 _PROGRAMS: Final = frozenset({  # what does not name one does not call for it
     "apt", "bash", "bun", "cargo", "chmod", "chown", "curl", "dd", "deno", "docker", "eval", "exec",
     "git", "gradle", "helm", "kill", "kubectl", "make", "mvn", "node", "npm", "npx", "pip", "pnpm",

@@ -69,7 +69,7 @@ _PATH: Final = re.compile(
     r"\A(?:\.{0,2}/|~/|\$\w+/)|\A[^/]*/.*\.\w+\Z|\A[\w-]+\.(?!com\b)\w{1,5}\Z"
 )
 _PLACE: Final = re.compile(r"\A(?:E\s+)?[^\s:(]{1,200}(?:(?::\d+){1,2}|\(\d+,\d+\)):?\s+|\AE\s{2,}")
-_LACKING: Final = re.compile(r"command not found: (\S+)|(\S+): (?:command )?not found\Z")
+_LACKING: Final = re.compile(r"command not found: (\S+)|(?<!\S)(\S+): (?:command )?not found\Z")
 _WORDS: Final = re.compile(r"\w+")
 _MISSING: Final = re.compile(
     r"command not found|not found|no such (?:file|command|module)|no module named|cannot find"

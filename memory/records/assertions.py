@@ -29,7 +29,9 @@ _HARD_VALUE = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b(?:[A-Z][\w-]*|\w+_\w+|[a-z]+[A-Z]\w*)\b")
-_PATH = re.compile(r"(?<![\w.-])(?:[\w.-]+)?/[\w./{}-]*\w|(?<![\w-])[\w-]+\.[a-z]{1,4}\b")
+_PATH = re.compile(  # bounded, since a row of slashes may hold no name
+    r"(?<![\w.-])(?:[\w.-]++)?/[\w./{}-]{0,300}\w|(?<![\w-])[\w-]++\.[a-z]{1,4}\b"
+)
 _ELISION = re.compile(r"\b(n|l|d|s|j|c|m|t|qu)'(?=\w)")
 _NO_LONGER = re.compile(r"\b(?:ne|n['\u2019])\s*(?:\w+\s+)?(\w+)\s+plus\b", re.IGNORECASE)
 

@@ -50,9 +50,7 @@ TELLS_LEAST: Final = frozenset({Act.READ, Act.GLOB, Act.OTHER, Act.FOREIGN})
 _FILES: Final = frozenset({Act.READ, Act.EDIT})
 _SEARCHES: Final = frozenset({Act.GREP, Act.GLOB})
 _PATH: Final = re.compile(r"(?:^|[\s\"'(:])(/?(?:[\w.@~-]+/)*[\w@-][\w.@-]*\.[A-Za-z]\w{0,7})\b")
-_NAMED: Final = re.compile(
-    r"\b[A-Za-z_][\w.]*(?:Error|Exception|Warning)\b(?::|\Z)|\A(?:E  |panic:)"
-)
+_NAMED: Final = re.compile(r"(?<=[\w.])(?:Error|Exception|Warning)\b(?::|\Z)|\A(?:E  |panic:)")
 _BEGINS: Final = re.compile(r"\A(?:error|fatal)\b|\berror(?:\[\w+\])?: |\A\*\* \(", re.IGNORECASE)
 _OF_HOOK: Final = re.compile(
     r"\bpre-(?:commit|push)\b|\bcommit-msg\b|\bhook id: |\bhusky\b|\blefthook\b|\bcommitlint\b"
@@ -74,7 +72,7 @@ _STYLE: Final = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 _VARIABLE: Final = re.compile(
     r"0x[0-9a-f]+|\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|\b[0-9a-f]{8,}\b"
     r"|(?<=\bbranch )\S+|\b(?=[a-z_]{0,20}\d)\w{8,}\b|\d+(?:\.\d+)*"
-    r"|\"[^\"]*\"|'[^']*'|`[^`]*`|(?:(?<![\w.~-])[\w.~-]*)?/(?:[\w.~-]*/)*[\w.-]+",
+    r"|\"[^\"]*\"|'[^']*'|`[^`]*`|(?:(?<![\w.~-])[\w.~-]*)?(?<!/)/(?:[\w.~-]{0,100}/)*[\w.-]+",
     re.IGNORECASE,
 )
 _COUNTED_FAILURES: Final = re.compile(

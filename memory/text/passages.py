@@ -28,7 +28,7 @@ TARGET_GROUP = 220  # characters after which a group ends at the next fresh sent
 LONGEST_GROUP = 700  # characters after which it ends anyway, ours
 ABBREVIATION_LENGTH = 12  # characters before an end that are searched for one, ours
 
-_ADDRESS = re.compile(r" \([^\s()]*/[^\s()]*\)")
+_ADDRESS = re.compile(r" \([^\s()/]*+/[^\s()]*\)")
 _SPACES = re.compile(r"\s+")
 _BREAKS = frozenset({"softbreak", "hardbreak"})
 _PARSER = MarkdownIt("commonmark", {"html": True}).enable("table")
