@@ -7,7 +7,7 @@
    piece by piece.
 2. `detect` finds the signals in a scratchpad; its `FINDERS` list them. `error_fixes` holds the one
    that teaches most, `file_signals` and `effort_signals` the others, `dead_ends` what was given up,
-   `corrections` what a person said right after a command.
+   `tied_corrections` what a person said right after a command.
    `detections` says by one table what each is worth, and how many
    sessions must show it. What people rejected of a signal lowers its worth; two agents that saw
    the same are witnesses of each other.

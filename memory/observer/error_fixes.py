@@ -16,7 +16,7 @@ session. Neither do errors of commands that only look or move files, nor what a 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, product
 from typing import Final
 
 from memory.observer import detections
@@ -168,7 +168,12 @@ def _make_attempt(
     """Return a failed command with what helped: a hook's demands are told together."""
     *between, again = following
     what = subject(both[0])
-    ran = tuple(deed for deed in between if _may_help(deed, what))
+    went_well = (one for one in between if one.act is Act.RUN and one.went_well)
+    ran = tuple(  # what may have helped: anything else that went through meanwhile
+        one
+        for one in went_well
+        if (names := set(map(subject, find_commands(one)))) and what not in names
+    )
     how, helped = "", ran
     if not hook:
         edits = tuple(deed for deed in between if detections.is_own_edit(deed=deed))
@@ -201,9 +206,8 @@ def _describe_hook(found: list[Attempt], said: str) -> str:
 
 def find_commands(deed: Deed) -> tuple[Command, ...]:
     """Return the commands of a line that do more than look at things or move them."""
-    line = _ELSEWHERE.sub(
-        "git", deed.target.partition("<<")[0]
-    )  # what is handed over is no command
+    typed, _, _ = deed.target.partition("<<")  # what is handed over is no command
+    line = _ELSEWHERE.sub("git", typed)
     return tuple(
         one
         for one in shell.commands(line=line)
@@ -229,20 +233,13 @@ def _same_thing(
 ) -> tuple[Command, Command] | None:
     """Return the part of a failed line, and that of a later one which tries it again."""
     again = find_commands(later) if later.act in COMMANDS and later.is_done else ()
-    lacking = _LACKING.search(message)
-    for one in reversed(failed):  # of a chain the last part most often fails
-        is_it = lacking is None or one.program in lacking.groups()
-        for other in again if is_it else ():
-            if _is_next_try(one, other, message):
-                return one, other
+    lacking, is_missing = _LACKING.search(message), _MISSING.search(message) is not None
+    lines = (one for one in reversed(failed) if lacking is None or one.program in lacking.groups())
+    for one, other in product(lines, again):  # of a chain the last part most often fails
+        is_same = subject(one) == subject(other)
+        if _is_about_the_same(one, other) if is_same else is_missing and _is_wrapped(one, other):
+            return one, other
     return None
-
-
-def _is_next_try(one: Command, other: Command, message: str) -> bool:
-    """Say whether a command tries again what another one failed at."""
-    if subject(one) == subject(other):
-        return _is_about_the_same(one, other)
-    return _MISSING.search(message) is not None and _is_wrapped(one, other)
 
 
 def _operands(command: Command) -> frozenset[str]:
@@ -297,14 +294,6 @@ def _describe_changes(
     commands = _list_commands((one for deed in ran for one in find_commands(deed)), failed)
     steps = ", then ".join(filter(None, (added, commands)))
     return (f"solved by {steps}", (*rests, *ran)) if steps else ("", ())
-
-
-def _may_help(deed: Deed, what: str) -> bool:
-    """Say whether a call between an error and the next try may have helped."""
-    if deed.act is not Act.RUN or deed.is_error or not deed.is_done:
-        return False
-    parts = find_commands(deed)
-    return bool(parts) and all(subject(one) != what for one in parts)
 
 
 def _list_commands(commands: Iterable[Command], failed: Deed) -> str:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from memory.injection.eligibility import FIX
-from memory.observer import corrections, dead_ends, detections, evidence_texts
+from memory.observer import dead_ends, detections, evidence_texts, tied_corrections
 from memory.observer.detections import Sighting, SignalEvidence, SignalKind
 from memory.records.formulas import TAINTED_FACTOR
 from memory.sessions.events import Event, Outcome
@@ -369,7 +369,7 @@ def _from_reports(scratchpad: Scratchpad) -> Iterator[ObservedCandidate]:
 
 def _from_corrections(scratchpad: Scratchpad) -> Iterator[ObservedCandidate]:
     """Yield what a person corrected of a command that the agent had just run."""
-    for found in corrections.find_corrections(scratchpad=scratchpad):
+    for found in tied_corrections.find_corrections(scratchpad=scratchpad):
         content = f"{_part(found.says)} (said after the agent ran `{_part(found.command)}`)."
         yield _shown_once(
             scratchpad,

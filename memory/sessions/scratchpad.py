@@ -86,6 +86,11 @@ class Deed:
         """Whether it changed a file."""
         return self.act is Act.EDIT and not self.is_error
 
+    @property
+    def went_well(self) -> bool:
+        """Whether its result is there and no error."""
+        return self.is_done and not self.is_error
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileUse:

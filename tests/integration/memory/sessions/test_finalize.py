@@ -96,10 +96,19 @@ def test_a_real_stream_becomes_memories_with_evidence(shop: Shop) -> None:
     assert (told["outcome"], told["counts"]["applied"]) == ("success", len(STREAM))
 
 
-@pytest.mark.parametrize(("bound", "kept", "known"), [(0.88, 2, 0), (0.5, 0, 2)])
+KNOWN = (  # what the stream shows, as it is stored
+    "`git push` fails with “fatal: The current branch <branch> has no upstream branch”: `git push "
+    "--set-upstream origin <branch>` worked.",
+    "For “Make the cart total include the discount of a voucher, and keep the tests green”, Taking "
+    "the discount in the cart did not work. Pricing already imports cart; the voucher is asked "
+    "instead.",
+)
+
+
+@pytest.mark.parametrize(("bound", "kept", "known"), [(0.999, 2, 0), (0.5, 0, 2)])
 def test_what_is_novel_is_up_to_a_project(shop: Shop, bound: float, kept: int, known: int) -> None:
-    shop.remember("Taking the discount in the cart fails: pricing imports the cart already.")
-    shop.remember("A git push fails where the current branch has no upstream branch.")
+    for said in KNOWN:
+        shop.remember(f"{said} Everybody here has met this at least once.")
     set_bound(shop, bound)
 
     run = shop.ran()
@@ -182,7 +191,7 @@ def test_what_came_after_outside_content_is_tainted_until_a_person_has_kept_it(s
     assert {one.taint_reason for one in found} == {"web: evil.example"}
     assert all(one.needs_review for one in found)
     assert run.observed["tainted_by"] == "web: evil.example"
-    assert counted(Kind.SIGNAL) == {}
+    assert counted(Kind.SIGNAL) == {"external_reference:evil.example": {"sessions": 1}}
     with tenancy.unit():
         before = to_view(found[0], now=shop.now)
 
