@@ -5,7 +5,7 @@ near ones are laid beside each other. What both say is their frame. It must hold
 one, and where a sentence names its subject before its verb, the subjects must agree: the same said
 of something else changes nothing. Within a frame these are changes, the first that holds:
 
-1. a number became another of the same unit, or beside the same word;
+1. a number became another of the same unit, or beside the same word, and all else is nearly equal;
 2. a word became its opposite: of a closed class (`tables/changes.toml`), by a prefix, or an antonym
    of WordNet (`tables/antonyms.txt`); or one of the two is denied. Both at once say the same again;
 3. two things changed places around “over”, “before”, “not” and the like, or with each other;
@@ -30,20 +30,22 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from accounts.messages import message
+from memory.entities.rules import CANONICAL
 from memory.records import restatements, statement_clauses, statement_words
 from memory.records.statement_words import ParsedStatement, Part, Token
 
-FRAME: Final = 0.6  # of the shorter statement's words that both have, for numbers; by bench_changes
+FRAME: Final = 0.6  # of the shorter statement's words that both have; by bench_changes
 LOOSE_FRAME: Final = 0.5  # for an announced change
 TIGHT_FRAME: Final = 0.7  # for opposites
 DENIED_FRAME: Final = 0.75  # for what is denied
+CLOSE_FRAME: Final = 0.9  # beside a value that no word announces; chosen on two labelled sets
 MOST_REPLACED: Final = 3  # words of a run that became another
 MOST_OTHER: Final = 1  # words that either has for itself, where one is denied
 MOST_LOOSE: Final = 3  # words that only one has, beside such a run
 
 _FOLDER: Final = Path(__file__).with_name("tables")
 _TIMES: Final = frozenset({"ms", "s", "min", "h", "d"})
-_PREFIXES: Final = ("non", "un", "in", "im", "dis", "dé", "dés")
+_PREFIXES: Final = ("non", "un", "dé", "dés")  # “in”, “im” and “dis” also begin other words
 
 
 class Kind(StrEnum):
@@ -104,6 +106,8 @@ def compare(*, old: ParsedStatement, new: ParsedStatement) -> Change | None:
     if found is None:
         return _announced_change(old, new, frame) if is_announced else None
     kind, before, after = found
+    if kind is Kind.VALUE and not is_announced and not _is_close(frame, before, after):
+        return None
     return Change(
         kind=kind,
         old=_as_written(old, before),
@@ -111,6 +115,16 @@ def compare(*, old: ParsedStatement, new: ParsedStatement) -> Change | None:
         is_announced=is_announced,
         is_certain=is_announced,
     )
+
+
+def _is_close(frame: _Frame, before: str, after: str) -> bool:
+    """Say whether only one of two statements has words of its own, beside a value.
+
+    Where each has some, it may be about a thing of its own: the port of another service.
+    """
+    only_old, only_new = frame.only_old - {*before.split()}, frame.only_new - {*after.split()}
+    both = len(frame.shared) + min(len(only_old), len(only_new))
+    return len(frame.shared) >= CLOSE_FRAME * both
 
 
 def _announced_change(old: ParsedStatement, new: ParsedStatement, frame: _Frame) -> Change | None:
@@ -142,7 +156,9 @@ def adds_nothing(*, old: str, new: str) -> bool:
     if not is_part or max(len(old), len(new)) > statement_words.LONGEST:
         return False
     left, right = statement_words.read(text=old), statement_words.read(text=new)
-    return compare(old=left, new=right) is None and left.scopes == right.scopes
+    denied = [sum(one.part is Part.NEGATOR for one in each.tokens) for each in (left, right)]
+    is_same = denied[0] == denied[1] and left.scopes == right.scopes
+    return is_same and compare(old=left, new=right) is None
 
 
 def difference(*, old: str, new: str) -> str:
@@ -172,6 +188,9 @@ def _without_forms(words: frozenset[str], others: frozenset[str]) -> frozenset[s
 
 
 def _is_form_of(left: str, right: str) -> bool:
+    """Say whether one is the other, shortened; names are not: Java and JavaScript."""
+    if (CANONICAL.keys() | statement_clauses.PROTOCOLS) & {left, right}:
+        return False
     return min(len(left), len(right)) >= 4 and (left.startswith(right) or right.startswith(left))
 
 
@@ -180,7 +199,7 @@ def _framed_change(
 ) -> tuple[Kind, str, str] | None:
     """Return what changed within a frame, before and after; None where nothing surely did."""
     opposite = _opposite(old, new, frame)
-    is_of_another = _is_of_another(old, new, frame, opposite)
+    is_of_another = all(_other_subjects(old, new, frame)) or old.scopes != new.scopes
     if not is_of_another:
         number = _changed_number(old, new, frame)
         if number is not None:
@@ -194,19 +213,10 @@ def _framed_change(
     return _rearranged(old, new, is_of_another)
 
 
-def _is_of_another(
-    old: ParsedStatement, new: ParsedStatement, frame: _Frame, opposite: tuple[str, str] | None
-) -> bool:
-    """Say whether two statements are about other subjects, or hold elsewhere or at other times."""
-    others = _other_subjects(old, new, frame)
-    is_other = all(others) and not (opposite is not None and opposite[0] in others[0])
-    return is_other or old.scopes != new.scopes
-
-
 def _other_subjects(
     old: ParsedStatement, new: ParsedStatement, frame: _Frame
 ) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the words of each subject that the other statement has nowhere."""
+    """Return the words of each subject that the other has nowhere: they are about two things."""
     return old.subject & frame.only_old, new.subject & frame.only_new
 
 

@@ -36,6 +36,7 @@ _WORD: Final = re.compile(r"[^\W\d_][^\W_]+")
 _CODE_WORD: Final = re.compile(r"[^\W\d_]\w{2,79}")
 _QUANTITY: Final = re.compile(r"(?<![\w.])(\d[\d.,]{0,12})\s?(%|[^\W\d_]{1,20})")
 _UNITS: Final = {word: unit for unit, words in _TABLES["units"].items() for word in words.split()}
+PROTOCOLS: Final = frozenset({"https", "ftps", "wss", "smtps", "imaps", "ldaps"})  # no plurals
 _HUMP: Final = re.compile(r"[a-z][A-Z]")
 _ELISION: Final = re.compile(r"\b(?:n|l|d|s|j|c|m|t|qu)['\u2019](?=\w)", re.IGNORECASE)
 _ENDINGS: Final = (  # the longest that leaves a stem is cut
@@ -159,6 +160,8 @@ def stem(*, word: str) -> str:
     """Return a word without its ending, a tool by its one name."""
     if word in entities_rules.CANONICAL:
         return entities_rules.CANONICAL[word]
+    if word in PROTOCOLS:
+        return word
     fitting = (end for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= SHORTEST)
     ending = next(fitting, "")
     cut = word.removesuffix(ending).rstrip("eiy") if ending else word.rstrip("ey")

@@ -187,5 +187,9 @@ def words_of(*, tokens: Iterable[Token]) -> frozenset[str]:
 def _announcements(text: str) -> Iterable[str]:
     for match in PATTERNS["announces"].finditer(text):
         clause = re.split(r"[,;.]", text[max(0, match.start() - 80) : match.start()])[-1]
+        is_attribute = PATTERNS["attribute"].search(text, max(0, match.start() - 20), match.end())
+        is_done = PATTERNS["done_to"].match(text, match.end())
+        if is_attribute and (is_attribute["after"] or not is_done):
+            continue
         if PATTERNS["condition"].search(clause) is None:
             yield match.group().lower()

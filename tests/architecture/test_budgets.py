@@ -31,7 +31,7 @@ BUDGETS = {  # subject: lines
     "memory/mcp": 1_480,
     "memory/observer": 5_270,
     "memory/providers": 2_340,
-    "memory/records": 3_690,
+    "memory/records": 3_710,
     "memory/review": 3_560,
     "memory/search": 4_700,
     "memory/secrets": 530,
