@@ -11,6 +11,7 @@ in a file that is called like it; so it is with a file that is lost.
 import json
 import secrets
 from argparse import ArgumentParser
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -23,17 +24,19 @@ from django.utils import timezone
 
 from accounts import audit
 from accounts.actions.organizations import create_organization, install_owner
-from accounts.actions.tokens import MAXIMUM_DAYS, NewToken, create_token, revoke_token
+from accounts.actions.tokens import NewToken, create_token, revoke_token
 from accounts.audit import Origin, Surface
-from accounts.authentication import caller_from_session, caller_from_token, entered
+from accounts.authentication import caller_from_session, entered
 from accounts.caller import Caller, TokenScope
-from accounts.queries import list_tokens, organizations_of
+from accounts.errors import CairnError
+from accounts.models import User
+from accounts.queries import list_tokens, longest_token_days, organizations_of
 from config.embedded.home import write_private
 from memory.client.install import HARNESSES
 from teams import queries as places
 from teams.actions import create_project
+from teams.models import AuditEntry
 
-LOOPBACK: Final = "127.0.0.1"
 EMAIL: Final = "owner@cairn.localhost"
 ORGANIZATION: Final = ("home", "Home")
 PROJECT: Final = ("cairn", "Cairn")
@@ -65,22 +68,47 @@ class Command(BaseCommand):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with audit.coming_from(origin=Origin(surface=Surface.COMMAND, request_id=uuid4().hex)):
             fields = _install(now=now) if is_new else json.loads(credentials.read_text())
-            owner = caller_from_token(text=fields["token"], agent="", ip=LOOPBACK, now=now)
-            for name in missing:
-                token = _replace_token(owner, NewToken(name=name, scopes=PROGRAM_SCOPES), now)
-                write_private(path=folder / name, text=f"{token}\n")
+            try:
+                owner = _find_owner(fields)
+                for name in missing:
+                    token = _replace_token(owner, NewToken(name=name, scopes=PROGRAM_SCOPES), now)
+                    write_private(path=folder / name, text=f"{token}\n")
+            except CairnError as error:  # an owner who has left: people can still sign in
+                self.stderr.write(f"The programs got no tokens: {error}")
         if is_new:
             text = json.dumps(fields, indent=2)
             write_private(path=credentials, text=text + "\n")
             self.stdout.write(text)
 
 
+def _find_owner(fields: Mapping[str, str]) -> Caller:
+    """Return the owner whom the credentials name. Raises NotFound for one who has left."""
+    user_id = User.objects.filter(email__iexact=fields["email"]).values_list("id", flat=True)
+    return caller_from_session(
+        user_id=user_id.first() or uuid4(), organization_slug=fields["organization"]
+    )
+
+
 def _replace_token(caller: Caller, new: NewToken, now: datetime) -> str:
-    """Make a token, end those of its name that are the caller's, and return its text."""
-    for token in list_tokens(caller=caller):
-        if token.name == new.name and token.user_id == caller.user_id:
-            revoke_token(caller=caller, token_id=token.id, now=now)
-    return create_token(caller=caller, new=replace(new, expires_in_days=MAXIMUM_DAYS), now=now).text
+    """Make a token, end those of its name that this command made, and return its text.
+
+    The audit log says which those are; a person may have named one of their own the same.
+    """
+    days = longest_token_days(caller=caller)
+    made = create_token(caller=caller, new=replace(new, expires_in_days=days), now=now)
+    mine = {
+        str(token.id): token.id
+        for token in list_tokens(caller=caller)
+        if token.name == new.name and token.user_id == caller.user_id and token.id != made.token.id
+    }
+    with audit.unit_of(caller):
+        entries = AuditEntry.objects.filter(
+            object_id__in=list(mine), act="token.created", surface=Surface.COMMAND.value
+        )
+        before = list(entries.order_by("number").values_list("object_id", flat=True))
+    for token_id in before:
+        revoke_token(caller=caller, token_id=mine[token_id], now=now)
+    return made.text
 
 
 def _install(*, now: datetime) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """The first start makes an owner and a token once; a lost file is made anew."""
 
 import json
+import shutil
 import stat
 from io import StringIO
 from pathlib import Path
@@ -10,9 +11,11 @@ from django.contrib.auth import authenticate
 from django.core.management import call_command
 from django.utils import timezone
 
-from accounts.authentication import caller_from_token, entered
+from accounts.actions.tokens import NewToken, create_token, revoke_token
+from accounts.authentication import caller_from_session, caller_from_token, entered
 from accounts.errors import InvalidToken
 from accounts.models import Organization, User
+from accounts.queries import list_tokens
 from memory.client.install import HARNESSES
 from teams.queries import projects
 
@@ -69,6 +72,23 @@ def test_a_programs_lost_token_is_made_anew_and_the_others_stay(tmp_path: Path) 
     with pytest.raises(InvalidToken):
         caller_from_token(text=lost, agent="", ip="", now=timezone.now())
     assert (tokens / "codex").read_text().strip() != lost
+
+
+def test_an_upgrade_whose_first_token_has_ended_gives_programs_tokens(tmp_path: Path) -> None:
+    path, tokens = tmp_path / "credentials.json", tmp_path / "tokens"
+    bootstrap(path)
+    shutil.rmtree(tokens)
+    Organization.objects.update(longest_token_days=30)
+    owner = caller_from_session(user_id=User.objects.get().id, organization_slug="home")
+    own = create_token(caller=owner, new=NewToken(name="codex"), now=timezone.now()).token
+    first = next(one for one in list_tokens(caller=owner) if one.name == "First token")
+    revoke_token(caller=owner, token_id=first.id, now=timezone.now())
+
+    bootstrap(path)
+
+    assert {file.name for file in tokens.iterdir()} == set(HARNESSES)
+    living = [one.id for one in list_tokens(caller=owner) if one.revoked_at is None]
+    assert (len(living), own.id in living) == (len(HARNESSES) + 1, True)
 
 
 def test_a_second_start_changes_and_prints_nothing(tmp_path: Path) -> None:
