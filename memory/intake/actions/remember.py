@@ -346,6 +346,7 @@ class _Batch:
     def __init__(self, *, caller: Caller, now: datetime) -> None:
         self.caller, self.now = caller, now
         self.rows: list[Memory] = []
+        self.inserted = 0  # of the rows, how many are stored
         self.new: dict[Key, Memory] = {}
         self.stored: dict[Key, Memory] = {}
         self.places: dict[tuple[str | None, str | None, str | None], Placement] = {}
@@ -429,7 +430,7 @@ class _Batch:
         """Write all accepted rows; return the job that embeds them."""
         if not self.rows:
             return None
-        writes.insert(caller=self.caller, rows=tuple(self.rows))
+        self._insert()
         replacement.schedule_recount()
         return embedding.enqueue(
             layers={row.id: row.governance for row in self.rows},
@@ -450,6 +451,8 @@ class _Batch:
                 reason="This call gives the same external id two different texts.",
                 hint="Send one of them.",
             )
+        if text_key in self.new:  # what is proposed may be what this call has just added
+            self._insert()
         row = self.stored[id_key]
         before: Key = (*text_key[:3], row.content_hash)
         try:
@@ -466,7 +469,15 @@ class _Batch:
             self.stored.pop(before, None)
             self.stored[text_key] = row
             row.content_hash = item.content_hash
+        elif outcome.outcome == "proposed" and outcome.memory is not None:
+            self.new[text_key] = Memory.objects.get(pk=outcome.memory.id)
         return outcome
+
+    def _insert(self) -> None:
+        """Store the accepted rows that are not stored yet."""
+        if rows := tuple(self.rows[self.inserted :]):
+            writes.insert(caller=self.caller, rows=rows)
+            self.inserted = len(self.rows)
 
     def _add(self, item: Checked, where: Placement) -> Outcome | Memory:
         """Compose a new row, unless an earlier item of this call says the same."""

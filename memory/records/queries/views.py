@@ -128,7 +128,9 @@ def visible(*, caller: Caller) -> QuerySet[Memory]:
     vectors = MemoryVector.objects.filter(memory_id=OuterRef("pk"), model__active=True)
     first = Subquery(vectors.order_by().values("pk")[:1])
     known = Conflict.objects.filter(visibility.as_q(sight=visibility.sight_of(caller=caller)))
-    sides = known.filter(Q(older=OuterRef("pk")) | Q(newer=OuterRef("pk")), verdict="")
+    by_newer = Q(older=OuterRef("pk"), newer__needs_review=False, newer__taint_reason="")
+    by_older = Q(newer=OuterRef("pk"), older__needs_review=False, older__taint_reason="")
+    sides = known.filter(by_newer | by_older, verdict="")  # what waits disputes nothing yet
     conflict = Subquery(sides.order_by().values("pk")[:1])
     rows = countable(caller=caller).select_related("project", "memoryusage")
     return rows.annotate(is_embedded=IsNull(first, False), is_disputed=IsNull(conflict, False))

@@ -6,12 +6,15 @@ DROP FUNCTION IF EXISTS views_of(uuid[], uuid[], uuid[], timestamptz, uuid, uuid
 DROP FUNCTION IF EXISTS views_of(uuid[], uuid[], uuid[], timestamptz, uuid, uuid, uuid, boolean, boolean);
 
 -- Those of some memories that are a side of an open conflict of which one may know: by the index of
--- the open ones, which are few.
+-- the open ones, which are few. A side that waits for review or is tainted disputes nothing yet: else
+-- an agent could weaken what a person said.
 CREATE OR REPLACE FUNCTION disputed_among(ids uuid[], audiences uuid[], bound uuid[]) RETURNS uuid[]
 LANGUAGE sql STABLE AS $$
-    SELECT coalesce(array_agg(side), '{}') FROM memory_conflict AS c, unnest(ARRAY[c.older_id, c.newer_id]) AS side
+    SELECT coalesce(array_agg(pair.side), '{}') FROM memory_conflict AS c
+    CROSS JOIN LATERAL (VALUES (c.older_id, c.newer_id), (c.newer_id, c.older_id)) AS pair(side, other)
+    JOIN memory_memory AS o ON o.id = pair.other
     WHERE c.verdict = '' AND c.audience = ANY (audiences) AND (bound IS NULL OR c.project_id = ANY (bound))
-      AND side = ANY (ids)
+      AND pair.side = ANY (ids) AND NOT (o.needs_review OR o.taint_reason <> '')
 $$;
 
 -- The chosen memories that may be seen, whole; by primary key, at most 100 rows. With a time, a note

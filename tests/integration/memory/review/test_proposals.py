@@ -175,6 +175,20 @@ def test_what_is_sent_again_under_its_external_id_waits(world: World, in_bulk: b
     assert state_of(memory) == before
 
 
+@pytest.mark.parametrize("is_first", [False, True])
+def test_a_bulk_call_proposes_what_it_also_says_alone(world: World, is_first: bool) -> None:
+    world.stored(OLD, type="fact", external_id="rounding")
+    given = {"project": world.store, "source": "agent_explicit", "type": "fact"}
+    items = (new(NEW, external_id="rounding", **given), new(NEW, **given))
+
+    done = remember_all(
+        caller=as_agent(world.owner), new=items if is_first else items[::-1], now=world.now
+    )
+
+    assert {one.outcome for one in done} == {"proposed", "confirmed" if is_first else "added"}
+    assert len({one.memory and one.memory.id for one in done}) == 1
+
+
 def test_an_agent_takes_back_nothing_that_a_person_verified(world: World) -> None:
     old = "The depot service in `depot/routes.py` listens on port 8080."
     known = world.stored(old, as_agent(world.owner), type="fact", source="agent_explicit")
@@ -240,6 +254,10 @@ def test_what_waits_silences_nothing_and_is_no_side_until_a_person_decides(world
             relations=views.relations_of(memory_ids=(memory.id,), sight=sight)
         )
 
+        (seen,) = views.visible(caller=world.member).filter(pk=memory.id)
+        read = views.views_of(memory_ids=(memory.id,), sight=sight, now=world.now)[memory.id]
+
+    assert (seen.is_disputed, read.is_disputed) == (False, False)
     assert memory.id not in sides
     assert [one.memory_id for one in sides[done.memory.id]] == [memory.id]
     assert related == {}
