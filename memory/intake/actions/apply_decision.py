@@ -409,7 +409,8 @@ def _replace_or_oppose(
 ) -> tuple[str, UUID, ActionLog] | None:
     """Carry out a decision about a held memory; return as `_integrate`, None where nothing is."""
     old, author = _hold_target(row, decision), _author(row)
-    if old is not None and is_proposed(caller=author, decision=decision):
+    is_waiting = is_proposed(caller=author, decision=decision) and not row.user_verified
+    if old is not None and is_waiting:
         row.needs_review = True
         writes.save(row=row, fields=("needs_review",), now=now)
     carry_out(caller=author, row=row, old=old, decision=decision, now=now)

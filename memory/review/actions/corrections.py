@@ -6,7 +6,7 @@ from typing import Final
 from uuid import UUID
 
 from accounts import tenancy
-from accounts.caller import Caller, is_person
+from accounts.caller import Caller, decides_in_person, is_person
 from accounts.errors import InvalidInput, wrong_field
 from accounts.messages import message
 from memory.customization import custom_type_rules
@@ -158,7 +158,7 @@ def make_successor(*, caller: Caller, old: Memory, content: str) -> NewMemory:
     It still waits for review where an agent corrects what waits. No agent pins it.
     """
     is_proposed = protection.must_propose(caller=caller, row=old)
-    source = Source.USER_TAUGHT if is_person(caller=caller) else Source.AGENT_EXPLICIT
+    source = Source.USER_TAUGHT if decides_in_person(caller=caller) else Source.AGENT_EXPLICIT
     return candidate.of_row(
         row=old,
         content=content,
@@ -169,7 +169,7 @@ def make_successor(*, caller: Caller, old: Memory, content: str) -> NewMemory:
         phase=old.phase,
         methodology=old.methodology,
         pinned=old.pinned and not is_proposed,
-        needs_review=old.needs_review and not is_person(caller=caller),
+        needs_review=old.needs_review and not decides_in_person(caller=caller),
     )
 
 

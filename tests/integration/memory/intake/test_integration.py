@@ -23,6 +23,7 @@ from memory.intake.actions.similar_memories import find_similar
 from memory.intake.integrate import LEAST_SHARE, Decision, decide
 from memory.intake.models import ActionLog
 from memory.intake.queries import ActionView
+from memory.records import actions
 from memory.records.models import Conflict, Memory, MemoryLink
 from memory.records.queries.views import MemoryView
 from memory.review.queries import conflicts
@@ -263,6 +264,19 @@ def test_an_agents_edit_of_a_persons_memory_replaces_none(world: World, by_agent
     assert row_of(target).status == ("active" if by_agent else "superseded")
     with tenancy.unit():
         assert Conflict.objects.filter(cause="outranked").count() == int(by_agent)
+
+
+def test_what_a_person_has_verified_does_not_wait_again(world: World, settings: Any) -> None:
+    world.stored(OLD)
+    settings.EMBED_INLINE = False
+    mine = said(world, NEW)
+    actions.confirm(caller=world.owner, memory_id=mine.id, now=world.now)
+
+    do_jobs()
+
+    assert not row_of(mine).needs_review
+    with tenancy.unit():
+        assert Conflict.objects.filter(cause="outranked").exists()
 
 
 def _compared(world: World, agent: Caller) -> Decision:

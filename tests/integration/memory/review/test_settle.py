@@ -228,6 +228,15 @@ def test_a_conflict_is_nothing_to_who_sees_one_side_only(world: World) -> None:
         ended(world, one, BOTH, world.member)
 
 
+def test_a_text_that_settles_by_a_token_for_review_waits_for_nobody(world: World) -> None:
+    one = clash(world, world.owner, world.member, needs_review=True)
+
+    ended(world, one, EDIT, replace(world.steward, token_id=uuid4()))
+
+    with tenancy.unit():
+        assert not Memory.objects.get(pk=row_of(one.older).superseded_by_id).needs_review
+
+
 def test_taking_back_leaves_what_was_there_before(world: World, found: ConflictView) -> None:
     put_away(found, "archived")
     right = world.stored(RIGHT)
