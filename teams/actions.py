@@ -23,8 +23,8 @@ from django.db import IntegrityError, transaction
 from accounts import free_texts, identifiers, live, tenancy
 from accounts.actions import members
 from accounts.actions.members import hold_member
-from accounts.caller import Caller, check_manages, is_person
-from accounts.errors import InvalidInput, NotFound, PreconditionFailed, wrong_field
+from accounts.caller import Caller, check_manages, decides_in_person, is_person
+from accounts.errors import Forbidden, InvalidInput, NotFound, PreconditionFailed, wrong_field
 from accounts.messages import message
 from accounts.queries import MemberView, keep_events_days, list_tokens, token_ids_of
 from teams import audit, changes, queries, visibility
@@ -124,7 +124,7 @@ def change_project(
     A `relevance_threshold` is 0 to 1, or None for the fitted one; None also gives the others
     their usual value. What agents did is kept as long as the organization says at most. Raises
     InvalidInput naming the field, PreconditionFailed, RoleNotSufficient, NotBoundToProject,
-    NotFound.
+    NotFound, and Forbidden for an agent that decides for whom is what sessions teach.
     """
     require(caller=caller, act=Act.MANAGE_PROJECTS)
     with tenancy.unit():
@@ -174,6 +174,11 @@ def _checked(changes: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
         raise InvalidInput(
             detail=message("{name} cannot be changed.", name=unknown[0]),
             hint=message("Possible: {names}.", names=CHANGEABLE),
+        )
+    if queries.LESSONS in changes and not decides_in_person(caller=caller):
+        raise Forbidden(
+            detail="Only a person decides for whom is what sessions teach.",
+            hint="Decide in the dashboard, or with the token of cairn login --review.",
         )
     given = dict(changes)
     free_texts.check(

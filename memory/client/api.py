@@ -24,12 +24,7 @@ from .errors import STILL_RUNNING, Problem, Unreachable
 
 API: Final = "/api/v1"
 PAGE: Final = 100  # entries asked for at a time
-SCOPES: Final = (
-    "read",
-    "write",
-    "index",
-    "review",
-)  # what this program does; a person may lend it less
+SCOPES: Final = ("read", "write", "index")  # what agents' programs may have; a person may lend less
 CONNECT_SECONDS: Final = 5.0
 ANSWER_SECONDS: Final = 60.0  # a write may wait up to 30 s for its job
 STREAM_SECONDS: Final = 30 * 60.0  # a whole file is written before its first byte comes
@@ -127,9 +122,9 @@ class Client:
         """Say who the server takes the caller for."""
         return self._get("me")
 
-    def ask_code(self, *, name: str) -> Json:
+    def ask_code(self, *, name: str, scopes: Sequence[str] = SCOPES) -> Json:
         """Ask for the codes with which a person lets this program sign in; needs no token."""
-        return self._post("device/code", client=name, scopes=list(SCOPES))
+        return self._post("device/code", client=name, scopes=list(scopes))
 
     def fetch_token(self, *, device_code: str) -> Json:
         """Fetch the token of an approved sign-in. Raises Problem until somebody has approved."""

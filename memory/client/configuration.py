@@ -1,6 +1,8 @@
 """Address and token of the server: from arguments, then the environment, then a file.
 
-The file holds a token, so it is made for its owner alone, and replaced as a whole.
+The file holds a token, so it is made for its owner alone, and replaced as a whole. A second token,
+`review`, decides as its person: it is for commands of a person alone, and never goes into the file
+of an agent's program.
 """
 
 import json
@@ -19,7 +21,7 @@ from .errors import Misused
 FILE_MODE: Final = 0o600
 FOLDER_MODE: Final = 0o700
 LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
-_NAMES: Final = ("url", "token", "project")
+_NAMES: Final = ("url", "token", "project", "review")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +45,7 @@ class Connection:
     url: str
     token: str = field(repr=False)
     project: str = ""
+    review: str = field(default="", repr=False)  # the token that decides as its person
 
     @property
     def is_unencrypted(self) -> bool:
@@ -68,7 +71,7 @@ def load(
     stored = read(path=places.file)
     url, token, project = (
         given.get(name) or environment.get(f"CAIRN_{name.upper()}") or stored.get(name, "")
-        for name in _NAMES
+        for name in _NAMES[:3]
     )
     if not (url and token):
         what, name = ("address", "URL") if not url else ("token", "TOKEN")
@@ -77,7 +80,9 @@ def load(
             hint=f"Log in once, or set CAIRN_{name}.",
             command="cairn login",
         )
-    return Connection(url=address(text=url), token=token.strip(), project=project)
+    is_stored = (url, token) == (stored.get("url"), stored.get("token"))
+    review = stored.get("review", "") if is_stored else ""
+    return Connection(url=address(text=url), token=token.strip(), project=project, review=review)
 
 
 def read(*, path: Path) -> Mapping[str, str]:

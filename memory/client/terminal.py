@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, Final
 
@@ -53,12 +53,17 @@ class Terminal:
 
     @contextmanager
     def client(
-        self, *, connection: Connection | None = None, project: str | None = None, subject: str = ""
+        self,
+        *,
+        connection: Connection | None = None,
+        project: str | None = None,
+        subject: str = "",
+        in_person: bool = False,
     ) -> "Iterator[Client]":
         """Yield a client of the server: of the usual one, where no other is named.
 
         Raises Misused where nobody has logged in, and where no project is named for what `subject`
-        says belongs to one.
+        says belongs to one. `in_person`: by the token of `cairn login --review`, if there is one.
         """
         from .api import Client  # noqa: PLC0415  httpx takes a quarter of a second
 
@@ -69,6 +74,8 @@ class Terminal:
                 hint="Name it with --project, or once and for all when you log in.",
                 command="cairn status",
             )
+        if in_person and connection.review:
+            connection = replace(connection, token=connection.review)
         with Client(connection=connection) as client:
             yield client
 

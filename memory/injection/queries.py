@@ -123,6 +123,7 @@ def stated_rules(*, caller: Caller, project_id: UUID | None, limit: int) -> tupl
         author_user=caller.user_id,
         type__in=RULES_AT_START,
         attributes__contains={STATED_BY: PERSON},
+        taint_reason="",
     )
     return tuple(rows.order_by("-created_at", "id").values_list("id", flat=True)[:limit])
 

@@ -17,7 +17,7 @@ BUDGETS = {  # subject: lines
     "graph": 3_200,
     "memory/api": 4_020,
     "memory/checks": 1_140,
-    "memory/client": 4_860,
+    "memory/client": 4_900,
     "memory/customization": 1_070,
     "memory/documents": 3_680,
     "memory/entities": 1_320,

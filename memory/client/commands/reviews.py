@@ -1,7 +1,7 @@
 """Commands of a person who reviews: what waits, and what of it is kept.
 
-They take the credential that `cairn login` fetches. Its scope `review` decides as its person does
-in the dashboard; the tokens of agents' programs never have it.
+They take the credential that `cairn login --review` fetches. Its scope `review` decides as its
+person does in the dashboard; the tokens of agents' programs never have it.
 """
 
 from itertools import islice
@@ -41,7 +41,7 @@ def keep(
 ) -> None:
     """Keep memories that wait for review, as you would in the dashboard."""
     terminal: Terminal = context.obj
-    with terminal.client(project=project) as client:
+    with terminal.client(project=project, in_person=True) as client:
         waiting = islice(client.waiting(), LONGEST_LIST)
         known = [row["memory"] for row in waiting if row.get("memory")]
         for named in ids:

@@ -1,5 +1,8 @@
 """Commands that sign this machine in and connect its agents: login, init, doctor, uninstall.
 
+The token of a login is what agents' programs get, so it never decides as its person; that does
+another one (`login --review`), for the commands of a person alone.
+
 With a code a person signs in in a browser, wherever that is (RFC 8628): the program shows the code
 and polls at the server's pace until somebody has decided; while the server does not answer it polls
 more rarely (RFC 8628, 3.5). The token is stored like any other, for its owner alone.
@@ -11,7 +14,7 @@ import platform
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -38,6 +41,7 @@ SKEW_MOST_SECONDS: Final = 120  # between two clocks; default
 NEEDED: Final = ("read", "write")  # scopes
 LESSONS_FOR: Final = ("personal", "project")
 MANAGERS: Final = frozenset({"owner", "admin"})  # who may say what holds for a project
+REVIEW_SCOPES: Final = ("read", "write", "review")  # of a login that decides as its person
 HELLO: Final = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -71,6 +75,7 @@ def init(
         _show_planned(terminal, one)
     due = [one for one in planned if one.changes]
     if due and not print_only:
+        _check_lendable(terminal, connection)
         _confirm(terminal, yes, f"Write {len(due)} files?", "cairn init --yes")
         for one in due:
             install.write(places=terminal.places, planned=one)
@@ -84,6 +89,21 @@ def init(
         )
 
 
+def _check_lendable(terminal: Terminal, connection: Connection) -> None:
+    """Raise Misused for a token that decides as its person; a server that is away asks nobody."""
+    try:
+        with terminal.client(connection=connection) as client:
+            scopes = client.me().get("scopes", ())
+    except Unreachable:
+        return  # the doctor says so
+    if "review" in scopes:
+        raise Misused(
+            detail="This token decides as you do (scope review), so no agent's program gets it.",
+            hint="Log in again without that scope; cairn login --review adds it for you alone.",
+            command=f"cairn login {connection.url}",
+        )
+
+
 def _choose_lessons(
     terminal: Terminal, connection: Connection, lessons: str, *, is_shown_only: bool
 ) -> None:
@@ -94,7 +114,7 @@ def _choose_lessons(
         )
     if is_shown_only or not connection.project:
         return
-    with terminal.client(connection=connection) as client:
+    with terminal.client(connection=connection, in_person=True) as client:
         chosen = lessons or _asked_lessons(client, connection.project)
         if chosen:
             client.set_lessons(project=connection.project, lessons=chosen)
@@ -104,6 +124,8 @@ def _choose_lessons(
 def _asked_lessons(client: "Client", project: str) -> str:
     """Return what a person answers; empty where nobody is there, or it is said already."""
     if not sys.stdin.isatty() or client.me().get("role") not in MANAGERS:
+        return ""
+    if "review" not in client.me().get("scopes", ()):
         return ""
     named = {str(one["slug"]): one for one in client.projects()}
     if named.get(project, {}).get("session_lessons"):
@@ -210,16 +232,24 @@ def login(
         bool | None,
         typer.Option("--code/--paste", help="Type a code in a browser, or paste a token here."),
     ] = None,
+    review: Annotated[
+        bool, typer.Option("--review", help="Also decide as you do: `cairn keep`, for you alone.")
+    ] = False,
 ) -> None:
     """Sign this machine in: with a code that you type in a browser, or with a token of yours.
 
     A token is read from stdin where that is a pipe, so that it stands in no history.
     """
     terminal: Terminal = context.obj
+    if review:
+        _add_review(terminal, by_code)
+        return
     stored = {} if address else configuration.read(path=terminal.places.file)
     url = address or _known_address(terminal, stored) or _prompt("Address of the server")
     connection = Connection(url=configuration.address(text=url), token="", project=project)
-    connection = replace(connection, token=_get_token(terminal, connection, stored, by_code))
+    token = _get_token(terminal, connection, stored, by_code)
+    kept = stored.get("review", "") if token == stored.get("token") else ""
+    connection = replace(connection, token=token, review=kept)
     with terminal.client(connection=connection) as client:
         me = client.me()
         slugs = [str(one.get("slug")) for one in client.projects()]
@@ -228,6 +258,32 @@ def login(
     line = "Logged in: {agent} · {organization[slug]} · ".format(**me) + (usual or "all projects")
     terminal.show(row={"url": connection.url, "project": usual, **me}, line=line)
     terminal.note("Next: cairn init")
+
+
+def _add_review(terminal: Terminal, by_code: bool | None) -> None:
+    """Store a second token, that decides as the person who has logged in here already."""
+    stored = configuration.read(path=terminal.places.file)
+    if not (stored.get("url") and stored.get("token")):
+        raise Misused(
+            detail="Nobody has logged in here yet.",
+            hint="Log in first, then add --review.",
+            command="cairn login https://HOST",
+        )
+    connection = Connection(
+        url=stored["url"], token=stored["token"], project=stored.get("project", "")
+    )
+    nobody = replace(connection, token="")
+    token = _get_token(terminal, nobody, {}, by_code, scopes=REVIEW_SCOPES)
+    with terminal.client(connection=replace(connection, token=token)) as client:
+        me = client.me()
+    if "review" not in me["scopes"]:
+        raise Misused(
+            detail="This token does not have the scope review.",
+            hint="Leave the scope checked when you approve the code.",
+            command="cairn login --review",
+        )
+    configuration.save(path=terminal.places.file, connection=replace(connection, review=token))
+    terminal.show(row={"url": connection.url, **me}, line="Logged in to review.")
 
 
 def _known_address(terminal: Terminal, stored: Mapping[str, str]) -> str:
@@ -243,13 +299,20 @@ def _given_token(terminal: Terminal, connection: Connection, stored: Mapping[str
 
 
 def _get_token(
-    terminal: Terminal, connection: Connection, stored: Mapping[str, str], by_code: bool | None
+    terminal: Terminal,
+    connection: Connection,
+    stored: Mapping[str, str],
+    by_code: bool | None,
+    *,
+    scopes: Sequence[str] = (),
 ) -> str:
     """Return a token that is given, fetched by a code, or typed in."""
     token = "" if by_code is not None else _given_token(terminal, connection, stored)
     if not token and (sys.stdin.isatty() if by_code is None else by_code):
         with terminal.client(connection=connection) as client:
-            token = sign_in(client=client, show=lambda code: _show_code(terminal, code))
+            token = sign_in(
+                client=client, show=lambda code: _show_code(terminal, code), scopes=scopes
+            )
     return (token or _prompt("Token", hide=True)).strip()
 
 
@@ -265,7 +328,11 @@ def _usual_project(slugs: list[str], project: str) -> str:
 
 
 def sign_in(
-    *, client: "Client", show: Callable[[Json], None], pause: Callable[[float], None] = time.sleep
+    *,
+    client: "Client",
+    show: Callable[[Json], None],
+    pause: Callable[[float], None] = time.sleep,
+    scopes: Sequence[str] = (),
 ) -> str:
     """Return a token, once somebody has approved.
 
@@ -274,7 +341,8 @@ def sign_in(
     """
     name = f"cairn on {platform.node() or 'a machine'}"
     printable = "".join(letter for letter in name if letter.isprintable())
-    answer = client.ask_code(name=printable[:NAME_MOST])
+    wanted = {"scopes": scopes} if scopes else {}
+    answer = client.ask_code(name=printable[:NAME_MOST], **wanted)
     show(answer)
     interval, waited = float(answer.get("interval") or USUAL_SECONDS), 0.0
     lasts = float(answer["expires_in"])

@@ -129,12 +129,12 @@ def _deleted(caller: Caller, row: Session, memories: Fate, now: datetime) -> Rec
 def _erased(caller: Caller, row: Session, now: datetime) -> int:
     """Delete the memories of a session alone that still stand there, and that nobody stands for.
 
-    What it proposed to its project and nobody has kept goes as well.
+    Those that it taught its author alone go as well, and what it proposed to its project and nobody
+    has kept.
     """
     proposed = Q(audience=row.project_id, needs_review=True)
-    rows = Memory.objects.select_for_update().filter(
-        Q(audience=row.audience) | proposed, session_id=row.id
-    )
+    own = Q(audience__in=[one for one in (row.audience, row.opened_by) if one is not None])
+    rows = Memory.objects.select_for_update().filter(own | proposed, session_id=row.id)
     found = rows.filter(project=row.project_id).order_by("id")
     kept = Governance.CONSTITUTIONAL if is_person(caller=caller) else Governance.LEGISLATIVE
     ids: list[UUID] = []

@@ -283,3 +283,21 @@ def test_login_by_code_keeps_the_token_for_its_owner_alone(
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     assert kept.read_text().split('token = "')[1][:8] == "crn_pat_"
     assert cairn("whoami").code == 0
+
+
+def test_a_token_that_decides_as_its_person_goes_into_no_file_of_an_agent(
+    agents: Path, here: Cairn, address: str, place: Place
+) -> None:
+    new = {"name": "terminal", "scopes": ["read", "write", "review"]}
+    with signed_in(address=address, place=place) as browser:
+        deciding = browser.post("/api/v1/tokens", json=new).json()["text"]
+    refused = here("--token", deciding, "init", "--yes")
+    assert (refused.code, "scope review" in refused.err) == (2, True)
+
+    added = here("--token", deciding, "login", "--review")
+    lessons = here("init", "--yes", "--project", "shop", "--lessons", "personal")
+
+    assert (added.code, lessons.code) == (0, 0), added.err + lessons.err
+    kept = (agents / ".config" / "cairn" / "config.toml").read_text()
+    assert (f'token = "{place.token}"' in kept, f'review = "{deciding}"' in kept) == (True, True)
+    assert deciding not in str({**_everything(agents), ".config/cairn/config.toml": b""})

@@ -7,8 +7,8 @@ from uuid import uuid4
 import pytest
 
 from accounts import tenancy
-from accounts.caller import Caller, Role
-from accounts.errors import InvalidInput, NotFound, PreconditionFailed, RoleNotSufficient
+from accounts.caller import Caller, Role, TokenScope
+from accounts.errors import Forbidden, InvalidInput, NotFound, PreconditionFailed, RoleNotSufficient
 from teams import queries
 from teams.actions import change_project, create_project, create_team, rename_team
 from teams.errors import NotBoundToProject, SlugTaken
@@ -66,6 +66,16 @@ def test_a_project_is_changed_field_by_field_and_never_an_older_version(
     assert [*least, changed.relevance_threshold] == [0.4, 0.0, None, 0.4]
     same = {"name": "Shop"}
     assert change_project(caller=caller, ref="store", changes=same, if_version=7).version == 7
+
+
+def test_no_program_of_an_owner_says_for_whom_is_what_sessions_teach(
+    caller: Caller, store: ProjectView
+) -> None:
+    program = replace(caller, token_id=uuid4(), scopes=caller.scopes - {TokenScope.REVIEW})
+    changes = {"session_lessons": "project"}
+
+    with pytest.raises(Forbidden):
+        change_project(caller=program, ref="store", changes=changes, if_version=None)
 
 
 def test_a_change_is_told_once_and_nothing_is_told_of_none(

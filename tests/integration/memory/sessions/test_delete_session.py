@@ -6,6 +6,7 @@ from uuid import UUID, uuid4
 
 import pytest
 from django.db import connection
+from django.db.models import F
 
 from accounts import tenancy
 from accounts.caller import Caller, Role, TokenScope
@@ -74,6 +75,13 @@ def test_nothing_is_left_of_it_and_of_its_memories(shop: Shop, run: Run) -> None
         *_, entry = every_entry()
     assert (entry.act, entry.object_id) == ("session.deleted", str(run.id))
     assert set(map(type, entry.details.values())) == {int}
+
+
+def test_what_a_shared_session_taught_its_author_alone_goes_with_it(shop: Shop, run: Run) -> None:
+    with tenancy.unit():
+        Session.objects.filter(pk=run.id).update(audience=F("project_id"), scope="project")
+
+    assert delete(run, shop.member, Fate.DELETE).memories_deleted == 1
 
 
 def test_memories_that_are_kept_lose_where_they_came_from(shop: Shop, run: Run) -> None:
