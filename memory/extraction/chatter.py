@@ -18,7 +18,6 @@ from memory.text.text import WORD, compile_patterns, content_words, read_tables
 FEWEST_WORDS = 4  # of a statement that can be read alone; default, not measured
 FEWEST_LETTERS = 12  # where words are not set apart by spaces; default, not measured
 OWN_NAMES_AT_LEAST = 2  # words of substance; default, not measured
-WORDS_OF_A_STATEMENT = 3  # of substance, of what nothing else marks; default, not measured
 
 _TABLES: Final = read_tables(file=Path(__file__).with_name("tables") / "talk.toml")
 
@@ -59,16 +58,6 @@ def has_substance(*, text: str) -> bool:
         return not text.isascii() and len(text) >= FEWEST_LETTERS and not has_spaces
     telling = content_words(text=text)
     return len(telling) >= OWN_NAMES_AT_LEAST
-
-
-def is_statement(*, text: str) -> bool:
-    """Say whether a sentence states something of a named thing that holds beyond the moment."""
-    return (
-        PATTERNS["states"].match(text) is not None
-        and not PATTERNS["moment"].search(text)
-        and not PATTERNS["problem"].search(text)
-        and len(content_words(text=text)) >= WORDS_OF_A_STATEMENT
-    )
 
 
 def cue_in(*, speaker: Speaker, texts: tuple[str, ...]) -> tuple[MemoryType, bool] | None:

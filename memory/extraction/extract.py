@@ -36,7 +36,7 @@ _FIRST_PERSON = (
     (re.compile(r"^i (work)\b", re.I), r"The user \1s"),
     (
         re.compile(
-            r"^(?:I'm|I am|i'm|i am|[Tt]his is) (?=[A-Z][a-zé]+(?:,| from| on| and)"
+            r"^(?:I'm|I am|i'm|i am) (?=[A-Z][a-zé]+(?:,| from| on| and)"
             r"|(?:the|an?) [\w -]{0,40}\b(?:lead|engineer|developer|dev|manager|designer"
             r"|maintainer|owner|founder|architect|analyst)\b)"
         ),
@@ -99,10 +99,9 @@ LONGEST = 600  # characters of a candidate; default, not measured
 SHORTEST = 20  # characters
 MOST_A_TURN = 6  # candidates; a turn that has more is a document; default, not measured
 LONGEST_TURN = 40  # sentences of a person; a longer one is a document; default, not measured
-LONGEST_TALK = 12  # sentences; of a longer turn only what a cue marks is taken; not measured
 CONTEXT = 40  # sentences before one that may complete it; default, not measured
 CERTAIN = 0.6  # that what a cue marks is right and worth it: 62 of 100 (tests.bench.bench_foreign)
-GUESSED = 0.4  # of what no cue marks, a fact until somebody says more; default, not measured
+GUESSED = 0.4  # of what a weak cue marks, until somebody says more; default, not measured
 MOST_WORDS_OF_AN_ANSWER = 4  # default, not measured
 SHARED = 2  # words of substance that a correction has of what it corrects; default, not measured
 RELATED = 0.25  # Jaccard from which two statements may be about the same; default, not measured
@@ -150,8 +149,10 @@ def extract(*, turns: tuple[Turn, ...]) -> tuple[Candidate, ...]:
         if turn.speaker is Speaker.USER:
             found = _without_refuted(found, turn)
         found.extend(of_turn[:MOST_A_TURN])
-        if said:
-            heard[turn.speaker] = tuple(one.text for one in said[-CONTEXT:])
+        poisoned = _poisoned(said)
+        heard[turn.speaker] = tuple(
+            one.text for one in said[-CONTEXT:] if one.paragraph not in poisoned
+        )
     return without_twins(candidates=tuple(found))
 
 
@@ -204,7 +205,6 @@ class _Place:
     turn: Turn
     before: statements.SaidBefore
     is_rejecting: bool  # the sentence before was a bare “no”
-    is_talk: bool  # also what no cue marks may be a statement
 
     @property
     def is_agent(self) -> bool:
@@ -215,23 +215,25 @@ class _Place:
 def _of_turn(
     turn: Turn, said: tuple[SpokenSentence, ...], other: tuple[str, ...]
 ) -> Iterator[Candidate]:
-    poisoned = {one.paragraph for one in said if chatter.speaks_to_the_machine(text=one.text)}
+    poisoned = _poisoned(said)
     own: tuple[str, ...] = ()
     is_rejecting = False
-    # what opens a conversation or stands beside a question is mostly why somebody asks
-    asks = not other or any(one.text.endswith("?") for one in said)
-    is_talk = len(said) <= LONGEST_TALK and not asks
     for one in said:
         if one.paragraph in poisoned:
             own = ()
             continue
         before = statements.SaidBefore(own=own, other=other)
-        place = _Place(turn=turn, before=before, is_rejecting=is_rejecting, is_talk=is_talk)
+        place = _Place(turn=turn, before=before, is_rejecting=is_rejecting)
         candidate = _candidate(one, place)
         if candidate is not None:
             yield candidate
         is_rejecting = _rejects(one.text) and not chatter.has_substance(text=bare(text=one.text))
         own = (*own[1 - CONTEXT :], one.text)
+
+
+def _poisoned(said: tuple[SpokenSentence, ...]) -> frozenset[int]:
+    """Return the paragraphs that speak to the machine."""
+    return frozenset(one.paragraph for one in said if chatter.speaks_to_the_machine(text=one.text))
 
 
 def _rejects(text: str) -> bool:
@@ -271,24 +273,24 @@ def _typed(
     """Return what a sentence is, and whether that is a guess; None for one that states nothing."""
     opened = chatter.PATTERNS["opening"].sub("", text.strip())
     marked = chatter.cue_in(speaker=place.turn.speaker, texts=(content, opened, text.strip()))
+    if _is_passing(content, marked, place):
+        return None
     asserts = _VERB.search(content) is not None or not content.isascii()
     if place.is_agent or not asserts:
         return marked
     if place.is_rejecting or _rejects(text):
         is_report = chatter.PATTERNS["report"].search(content) is not None
         return None if is_report else (MemoryType.CORRECTION, False)
-    return marked or _unmarked(content, place, is_asked=is_asked)
+    return marked or ((MemoryType.FACT, False) if is_asked else None)
 
 
-def _unmarked(content: str, place: _Place, *, is_asked: bool) -> tuple[MemoryType, bool] | None:
-    """Return what a person's sentence without a cue is: a fact, or nothing.
-
-    It is a guess, unless they asked to keep it.
-    """
-    if is_asked:
-        return MemoryType.FACT, False
-    is_fact = place.is_talk and chatter.is_statement(text=content)
-    return (MemoryType.FACT, True) if is_fact else None
+def _is_passing(content: str, marked: tuple[MemoryType, bool] | None, place: _Place) -> bool:
+    """Say whether a marked sentence reports what is so now, or an agent's error without a cure."""
+    type = marked[0] if marked else None
+    if type is MemoryType.REQUIREMENT:
+        return chatter.PATTERNS["reports"].search(content) is not None
+    is_error = place.is_agent and type in {MemoryType.ERROR_PATTERN, MemoryType.GOTCHA}
+    return is_error and chatter.PATTERNS["remedy"].search(content) is None
 
 
 def _alone(content: str, type: MemoryType, place: _Place) -> str:

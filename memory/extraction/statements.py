@@ -50,8 +50,11 @@ def points_back(*, text: str) -> bool:
     """Say whether a text means something that it does not name."""
     if passages.is_continuation(text=text) or _PATTERNS["pointing"].search(text):
         return True
-    pronoun = _PATTERNS["pronoun"].search(text)
-    return pronoun is not None and not _PATTERNS["clause"].search(text, 0, pronoun.start())
+    has_subject = _PATTERNS["subject"].match(text) is not None
+    return any(
+        not (one["own"] and has_subject) and not _PATTERNS["clause"].search(text, 0, one.start())
+        for one in _PATTERNS["pronoun"].finditer(text)
+    )
 
 
 def complete(*, text: str, before: SaidBefore, tells_cause: bool = False) -> str:

@@ -31,6 +31,7 @@ from memory.text import text as texts
 RETRY_CALLS: Final = 30  # at most, from an error to the next try
 COMMANDS_NAMED: Final = 3  # that helped
 HOOK_MORE: Final = 2  # messages of a hook beside the first, which may block for several reasons
+SHORTEST_SHARED: Final = 3  # letters of a word that a command and an error have
 COMMAND_MOST: Final = 120  # characters of a command that is named
 
 COMMANDS: Final = frozenset({Act.RUN, Act.TEST})
@@ -77,7 +78,10 @@ _MISSING: Final = re.compile(
     r"|\bnot (?:set|configured|installed)\b|\bmissing\b|\brequire[sd]\b|must be set",
     re.IGNORECASE,
 )
-_BRANCH: Final = re.compile(r"\bbranch '?(?P<name>[\w./-]+)'?")
+_UNFORMATTED: Final = re.compile(r"reformat|unformatted|not formatted|formatting|style", re.I)
+_BRANCH: Final = re.compile(
+    r"\bbranch (?P<quote>')?(?P<name>[\w./-]+)(?P<told>(?(quote)'| has no upstream))?"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +131,7 @@ def _make_sighting(key: str, found: list[Attempt]) -> Sighting:
         files=(deed.target for deed in helped if detections.is_own_edit(deed=deed)),
         times=len(found),
         what=best.what,
-        message=_generalize(first, best.failed.message),
+        message=_generalize(first, best.failed),
         how=_describe_hook(found, first) if best.hook else best.how,
     )
 
@@ -181,6 +185,15 @@ def _make_attempt(
     return Attempt(what=what, failed=failed, again=again, how=how, helped=helped, hook=hook)
 
 
+def _may_have_helped(deed: Deed, failed: Deed) -> bool:
+    """Say whether an error speaks of a command, or of what is not there or not in form."""
+    if _MISSING.search(failed.message) or _UNFORMATTED.search(failed.message):
+        return True
+    spoken = frozenset(_WORDS.findall(failed.message.lower()))
+    words = (word for one in find_commands(deed) for word in one.words)
+    return any(len(word) >= SHORTEST_SHARED and word.lower() in spoken for word in words)
+
+
 def _what_helped(
     failed: Deed,
     both: tuple[Command, Command],
@@ -192,7 +205,8 @@ def _what_helped(
     if again.is_error and again.fingerprint == failed.fingerprint:
         return "", ()
     called = "" if edits else _other_call(failed, both, again)
-    return (called, ()) if called else _describe_changes(failed, edits, ran)
+    helping = tuple(one for one in ran if _may_have_helped(one, failed))
+    return (called, ()) if called else _describe_changes(failed, edits, helping)
 
 
 def _describe_hook(found: list[Attempt], said: str) -> str:
@@ -306,7 +320,7 @@ def _list_commands(commands: Iterable[Command], failed: Deed) -> str:
             "<path>" if _PATH.search(word) and not _is_told(word, message) else word
             for word in one.words[len(what.split()) :]
         ]
-        said.append(_generalize(" ".join((what, *rest))[:COMMAND_MOST], message))
+        said.append(_generalize(" ".join((what, *rest))[:COMMAND_MOST], failed))
     return ", ".join(f"`{one}`" for one in tuple(dict.fromkeys(said))[-COMMANDS_NAMED:])
 
 
@@ -330,8 +344,13 @@ def _what_was_added(
     return (f"a change of {settings[-1].target}", settings[-1:]) if is_named else ("", ())
 
 
-def _generalize(text: str, message: str) -> str:
-    """Return a text without the place of an error, and with no branch that it names."""
-    found = _BRANCH.search(message)
+def _generalize(text: str, failed: Deed) -> str:
+    """Return a text without the place of an error, and with no branch that it names.
+
+    A name is quoted, in the command, or where git puts it: “the branch is behind” names none.
+    """
     text = _PLACE.sub("", text)
-    return text if found is None else text.replace(found["name"], "<branch>")
+    for found in _BRANCH.finditer(failed.message):
+        if found["told"] or found["name"] in failed.target.split():
+            return re.sub(rf"(?<![\w-]){re.escape(found['name'])}(?![\w-])", "<branch>", text)
+    return text

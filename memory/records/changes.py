@@ -103,11 +103,9 @@ def compare(*, old: ParsedStatement, new: ParsedStatement) -> Change | None:
     frame = _frame(old, new)
     is_announced = bool(new.announcements) and not old.announcements
     found = _framed_change(old, new, frame) if frame.size >= FRAME else None
-    if found is None:
+    if found is None or not (is_announced or _is_close(frame, *found)):
         return _announced_change(old, new, frame) if is_announced else None
     kind, before, after = found
-    if kind is Kind.VALUE and not is_announced and not _is_close(frame, before, after):
-        return None
     return Change(
         kind=kind,
         old=_as_written(old, before),
@@ -117,11 +115,13 @@ def compare(*, old: ParsedStatement, new: ParsedStatement) -> Change | None:
     )
 
 
-def _is_close(frame: _Frame, before: str, after: str) -> bool:
+def _is_close(frame: _Frame, kind: Kind, before: str, after: str) -> bool:
     """Say whether only one of two statements has words of its own, beside a value.
 
     Where each has some, it may be about a thing of its own: the port of another service.
     """
+    if kind is not Kind.VALUE:
+        return True
     only_old, only_new = frame.only_old - {*before.split()}, frame.only_new - {*after.split()}
     both = len(frame.shared) + min(len(only_old), len(only_new))
     return len(frame.shared) >= CLOSE_FRAME * both

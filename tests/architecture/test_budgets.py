@@ -29,7 +29,7 @@ BUDGETS = {  # subject: lines
     "memory/intake": 3_780,
     "memory/management": 600,
     "memory/mcp": 1_480,
-    "memory/observer": 5_270,
+    "memory/observer": 5_280,
     "memory/providers": 2_340,
     "memory/records": 3_710,
     "memory/review": 3_560,

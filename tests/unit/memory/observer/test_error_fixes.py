@@ -71,6 +71,10 @@ def found(story: Story) -> tuple[Sighting, ...]:
             "git push", "`git push -u o <branch>` worked",
         ),
         (Story().fails("git push", "error: timed out").run("git push"), "git push", ""),
+        (
+            Story().fails("make all", "error: disk x").run("npm ci").run("make all"),
+            "make all", "",
+        ),
     ],
 )  # fmt: skip
 def test_an_error_is_seen_with_what_made_it_go_through(story: Story, what: str, how: str) -> None:
@@ -99,6 +103,14 @@ def test_an_error_is_the_same_whatever_the_branch_the_place_and_the_time() -> No
     same = {one.key for story in stories for one in found(story)}
 
     assert len(same) == 1
+
+
+def test_only_a_name_of_a_branch_is_left_out_of_a_message() -> None:
+    said = "GraphQL: the head branch is not up to date, it is behind"
+
+    (one,) = found(Story().fails("gh pr merge 7", said).run("gh pr merge 7"))
+
+    assert one.details["message"] == said
 
 
 def test_what_a_hook_blocks_is_one_thing_with_the_commands_that_show_it() -> None:
