@@ -309,8 +309,8 @@ def imported_statements(
 ) -> QuerySet[Memory, tuple[str, str, str]]:
     """Return file, external id and text of what was imported from files, in their order.
 
-    Only what an import may bring to other words: nobody verified or pinned it. In a unit; read by
-    the index of a project's recent memories.
+    Only what an import may bring to other words: nobody verified or pinned it, and it is not stale.
+    In a unit; read by the index of a project's recent memories.
     """
     rows = Memory.objects.filter(
         Q(project_id=project_id),
@@ -318,6 +318,7 @@ def imported_statements(
         status=Status.ACTIVE.value,
         source=Source.IMPORT.value,
         source_uri__in=list(names),
+        stale_at__isnull=True,
         pinned=False,
         user_verified=False,
     ).exclude(external_id="")

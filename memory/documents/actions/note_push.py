@@ -34,6 +34,7 @@ from teams import audit, permissions
 LARGEST: Final = 1_000_000  # characters of a note; default, not measured
 MOST_STATEMENTS: Final = 2_000  # of a note, more than a push can wait for; not measured
 LONGEST_PATH: Final = 400  # characters, the column's
+REWORDED: Final = frozenset({"updated", "proposed"})  # the memory goes on in other words
 BELIEF: Final = ("stale_at", "verification", "archived_reason", "needs_review")
 
 
@@ -133,11 +134,9 @@ def _take_out(
     rows = queries.gone_memories(row=row, said=frozenset(found))
     fresh = tuple(found[id] for id in found if id not in kept | said)
     replaced = _find_replaced(caller, earlier, tuple(found.values()), rows)
-    left = {one.external_id: one for one in rows}.keys() - set(replaced.values())
-    gone = _make_stale(
-        caller, filter(lambda one: one.external_id in left, rows), versions.GONE, now
-    )
     outcomes = _remember_fresh(caller, new, fresh, replaced, now)
+    left = _not_reworded(rows, replaced, zip(fresh, outcomes, strict=True))
+    gone = _make_stale(caller, left, versions.GONE, now)
     if not any(outcome.done for outcome in outcomes):  # else what was written is recorded
         _record(caller, row, "note.pushed")
     counts = Counter(outcome.outcome for outcome in outcomes)
@@ -154,6 +153,17 @@ def _take_out(
             if outcome.memory is None
         ),
     )
+
+
+def _not_reworded(
+    rows: Iterable[Memory],
+    replaced: Mapping[str, str],
+    outcomes: Iterable[tuple[file_formats.DocumentCandidate, remember.Outcome]],
+) -> tuple[Memory, ...]:
+    """Return the memories that go on in no other words: their new wording may be refused."""
+    done = {one.external_id for one, outcome in outcomes if outcome.outcome in REWORDED}
+    reworded = {old for new, old in replaced.items() if new in done}
+    return tuple(one for one in rows if one.external_id not in reworded)
 
 
 def _find_replaced(

@@ -20,6 +20,7 @@ from accounts.errors import Forbidden, InvalidInput, TooLarge, wrong_field
 from accounts.messages import message
 from memory.customization import custom_type_rules
 from memory.documents import file_formats, queries, reading, statement_changes
+from memory.documents.markdown_notes import statement_ids
 from memory.documents.statement_changes import PlacedStatement
 from memory.intake import integrate
 from memory.intake.actions import candidate as intake_candidate
@@ -232,12 +233,13 @@ def mark_replaced(
 ) -> tuple[JudgedStatement, ...]:
     """Return the statements, those marked that say anew what the store has of the same file.
 
-    What people verified, pinned or protected keeps its words; what a file says now then stands
-    beside it. In a unit; one query for 500 files.
+    Only of documents, whose ids are made of their words: an id that a client gave says itself what
+    is the same. What people verified, pinned or protected keeps its words; what a file says now
+    then stands beside it. In a unit; one query for 500 files.
     """
     by_file: defaultdict[str, list[PlacedStatement]] = defaultdict(list)
     for content, given in ((one.content, one.given) for one in judged if one.given):
-        if given["external_id"] and given["source_uri"]:
+        if given["external_id"].startswith(statement_ids(path=given["source_uri"])):
             by_file[given["source_uri"]].append(PlacedStatement(given["external_id"], content))
     stored: defaultdict[str, list[PlacedStatement]] = defaultdict(list)
     names = sorted(by_file)
@@ -251,7 +253,8 @@ def mark_replaced(
             stored[name].append(PlacedStatement(external_id, content))
     replaced: dict[str, str] = {}
     for name, before in stored.items():
-        replaced |= statement_changes.find_replaced(before=before, after=by_file[name])
+        if statement_changes.is_same_document(before=before, after=by_file[name]):
+            replaced |= statement_changes.find_replaced(before=before, after=by_file[name])
     return tuple(_marked(one, replaced) for one in judged)
 
 

@@ -1,6 +1,6 @@
 """Which statement of a document took the place of which."""
 
-from memory.documents.statement_changes import PlacedStatement, find_replaced
+from memory.documents.statement_changes import PlacedStatement, find_replaced, is_same_document
 
 GATE = PlacedStatement("gate", "The gate of the mill opens at nine.")
 KEY = PlacedStatement("key", "The miller has the only key to the gate.")
@@ -36,3 +36,15 @@ def test_a_document_written_anew_is_compared_with_few_statements_each() -> None:
     replaced = find_replaced(before=before, after=after)
 
     assert replaced == {f"b{i}": f"a{i}" for i in range(2_000)}
+
+
+def test_what_both_versions_have_takes_no_place_be_it_moved() -> None:
+    tests = PlacedStatement("tests", "Run `make test` before a push.")
+    lint = PlacedStatement("lint", "Run `make lint` before a push.")
+
+    assert find_replaced(before=(GATE, tests), after=(tests, GATE, lint)) == {}
+
+
+def test_a_file_of_the_same_name_that_shares_nothing_is_another_document() -> None:
+    assert is_same_document(before=(GATE, KEY, WHEEL), after=(LATER, KEY))
+    assert not is_same_document(before=(GATE, WHEEL), after=(LATER, OTHER))

@@ -221,7 +221,7 @@ def test_paragraphs_of_a_docstring_are_the_purpose_and_insights() -> None:
     [
         "See [the policy](https://acme.example/policy) for details.",
         "To learn more, see the [lockfile](../layout.md#lock) page.",
-        "Refer to [the guide](guide.md).",
+        "Refer to [the guide](docs/guide.md).",
     ],
 )
 def test_a_sentence_that_only_leads_to_another_page_is_left_out(signpost: str) -> None:
