@@ -102,15 +102,21 @@ def adopt_turns(*, row: Session, new: dict[int, Turn], last: int) -> dict[int, T
         theirs[_key(turn.role, "", turn.text)].append(turn)
     left: dict[int, Turn] = {}
     moved: list[Turn] = []
+    unread: list[int] = []
     for sequence, turn in new.items():
         same = theirs.get(_key(turn.role, "", turn.text))
         if not same or is_of_hooks(sequence=sequence):
             left[sequence] = turn
             continue
         kept = same.pop(0)
+        if kept.sequence > row.taken_through:
+            unread.append(sequence)
         kept.sequence = sequence
         moved.append(kept)
     Turn.objects.bulk_update(moved, ["sequence"])
+    if unread and min(unread) <= row.taken_through:  # else nobody would read them
+        row.taken_through = min(unread) - 1
+        row.save(update_fields=["taken_through"])
     return left
 
 

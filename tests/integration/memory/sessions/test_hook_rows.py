@@ -142,6 +142,16 @@ def test_what_hooks_and_a_transcript_tell_is_one_session_in_the_transcripts_orde
     assert scratchpad.prompts == 1
 
 
+def test_unread_turns_that_move_before_what_was_read_are_read(shop: Shop) -> None:
+    hooked(shop)
+    with tenancy.unit():
+        Session.objects.update(taken_through=stored("said")[0])
+
+    row = transcribed(shop, (), TURNS[::2])
+
+    assert row.taken_through == TURNS[2].sequence - 1
+
+
 def test_what_hooks_tell_next_comes_behind_the_transcript_and_is_kept(shop: Shop) -> None:
     hooked(shop)
     transcribed(shop)
