@@ -94,6 +94,7 @@ class Spent:
     fallbacks: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    is_away: bool = False  # no model answered at all
 
     @property
     def tokens(self) -> int:
@@ -254,6 +255,7 @@ def ask(
             model=model.key,
             calls=error.calls,
             fallbacks=1,
+            is_away=isinstance(error, errors.ProviderUnavailable | errors.ProviderRateLimited),
             input_tokens=error.input_tokens,
             output_tokens=error.output_tokens,
         )

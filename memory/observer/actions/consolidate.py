@@ -60,6 +60,7 @@ class Consolidation:
     dropped: Counter[str] = field(default_factory=Counter)
     degraded: Counter[str] = field(default_factory=Counter)
     missed: int | None = None  # the turn before the first that a model failed on
+    is_away: bool = False  # no model answered, so that this was no try
 
 
 def consolidate(
@@ -296,8 +297,9 @@ def finish(run: Consolidation) -> Mapping[str, Any]:
 
 def _without_missed(run: Consolidation, result: Mapping[str, Any]) -> dict[str, Any]:
     """Return a result with from where a model may read again, if it may."""
-    kept = {name: value for name, value in result.items() if name != MISSED}
+    names = {MISSED, "degraded"} if run.missed is None else {MISSED}
+    kept = {name: value for name, value in result.items() if name not in names}
     tries = int(result.get(MISSED_TRIES, 0))
-    if run.missed is None or tries >= TRIES_MOST:
+    if run.missed is None or (tries >= TRIES_MOST and not run.is_away):
         return kept
-    return {**kept, MISSED: run.missed, MISSED_TRIES: tries + 1}
+    return {**kept, MISSED: run.missed, MISSED_TRIES: tries + (not run.is_away)}

@@ -50,7 +50,7 @@ def read_again(
         found = extraction.extract_part(turns=batch, allowance=run.allowance, tenant=tenant)
         if found.degraded:
             consolidate.book(run, found)
-            run.missed = batch[0].sequence - 1
+            run.missed, run.is_away = batch[0].sequence - 1, found.spent.is_away
             break
         if found.method == extraction.Mode.LLM.value:
             consolidate.take(run, _without_restated(row, found), turns=len(batch))
@@ -67,8 +67,8 @@ def queue_missed(*, now: datetime) -> int:
         rows = Session.objects.filter(
             state="consolidated",
             result__has_key=consolidate.MISSED,
-            consolidated_at__gt=now - timedelta(days=AGAIN_DAYS),
             consolidated_at__lt=now - timedelta(minutes=AGAIN_MINUTES),
+            ended_at__gt=now - timedelta(days=AGAIN_DAYS),  # each try consolidates anew
         ).order_by("consolidated_at", "id")[:AGAIN_AT_ONCE]
         queued = [
             jobs.enqueue(
@@ -86,8 +86,8 @@ def _without_restated(row: Session, found: extraction.Extracted) -> extraction.E
     """Leave out what says the same as something that is stored of the same turn."""
     turns = {consolidate.origin_of(row=row, turn=one.turn) for one in found.candidates}
     with tenancy.unit():
-        stored = Memory.objects.filter(source_uri__in=turns).values_list("source_uri", "content")
-        known = tuple(stored.order_by("id"))
+        stored = Memory.objects.filter(session_id=row.id, source_uri__in=turns)
+        known = tuple(stored.order_by("id").values_list("source_uri", "content"))
     new = tuple(
         one
         for one in found.candidates

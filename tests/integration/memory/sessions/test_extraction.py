@@ -15,7 +15,7 @@ from memory.observer.actions.second_reading import AGAIN_MINUTES, queue_missed, 
 from memory.records.models import Conflict, Memory, MemoryLink
 from memory.sessions.actions.append_turns import NewTurn, take_conversation
 from memory.sessions.actions.lifecycle import NewSession
-from memory.sessions.models import Statistic
+from memory.sessions.models import Session, Statistic
 from memory.sessions.turns import Speaker, Turn
 from teams.actions import change_project
 from teams.models import Project
@@ -142,16 +142,19 @@ def test_what_a_model_failed_on_is_read_again_once_and_nothing_is_doubled(
     assert (first["degraded"], queued) == ({"model_failed": 1}, [0, 1])
     assert (counts["read_again"], counts["added"], counts["dropped"]) == (3, 1, {"restated": 1})
     assert contents() == {DECISION, TRAP, cause}
+    with tenancy.unit():
+        assert "degraded" not in Session.objects.get(pk=run.id).result
     assert queue_missed(now=later + timedelta(days=1)) == 0
 
 
 def test_a_model_that_stays_away_is_asked_three_times_and_words_keep_what_they_took(
     shop: Shop, vendor: Vendor
 ) -> None:
-    vendor.script.extend([Fault.HALF_JSON] * 4)
+    vendor.script.extend([Fault.HALF_JSON, Fault.DISCONNECT, *[Fault.HALF_JSON] * 3])
     run = shop.opened(shop.owner, shared=True)
     run.says(*(NewTurn(role=speaker.value, text=text) for speaker, text in TALK))
     run.ends().consolidated()
+    read_again(session_id=run.id, now=shop.now, tell=silent)  # nobody answers, so it is no try
 
     tries = [read_again(session_id=run.id, now=shop.now, tell=silent) for _ in range(4)]
 
