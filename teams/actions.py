@@ -127,6 +127,11 @@ def change_project(
     NotFound, and Forbidden for an agent that decides for whom is what sessions teach.
     """
     require(caller=caller, act=Act.MANAGE_PROJECTS)
+    if queries.LESSONS in changes and not decides_in_person(caller=caller):
+        raise Forbidden(
+            detail="Only a person decides for whom is what sessions teach.",
+            hint="Decide in the dashboard, or with the token of cairn login --review.",
+        )
     with tenancy.unit():
         row = hold_project(caller=caller, ref=ref)
         queries.check_unbound(caller=caller)
@@ -174,11 +179,6 @@ def _checked(changes: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
         raise InvalidInput(
             detail=message("{name} cannot be changed.", name=unknown[0]),
             hint=message("Possible: {names}.", names=CHANGEABLE),
-        )
-    if queries.LESSONS in changes and not decides_in_person(caller=caller):
-        raise Forbidden(
-            detail="Only a person decides for whom is what sessions teach.",
-            hint="Decide in the dashboard, or with the token of cairn login --review.",
         )
     given = dict(changes)
     free_texts.check(

@@ -122,9 +122,9 @@ class Client:
         """Say who the server takes the caller for."""
         return self._get("me")
 
-    def ask_code(self, *, name: str, scopes: Sequence[str] = SCOPES) -> Json:
+    def ask_code(self, *, name: str, scopes: Sequence[str] = ()) -> Json:
         """Ask for the codes with which a person lets this program sign in; needs no token."""
-        return self._post("device/code", client=name, scopes=list(scopes))
+        return self._post("device/code", client=name, scopes=list(scopes or SCOPES))
 
     def fetch_token(self, *, device_code: str) -> Json:
         """Fetch the token of an approved sign-in. Raises Problem until somebody has approved."""

@@ -33,6 +33,7 @@ SECRET: Final = re.compile(
     r"|credentials(?:\.(?:json|ya?ml|toml|ini|csv|xml))?|.*\.tfstate(?:\..*)?"
     r"|.*\.tfvars(?:\.json)?|\.vault-token|\.git-credentials|\.docker(?:cfg|configjson)"
     r"|(?:.*\.)?kubeconfig(?:\..*)?"
+    r"|.+\.env|\.envrc|\.yarnrc(?:\.ya?ml)?|pip\.conf|secrets?\.(?:json|ya?ml|toml|ini|cfg|conf)"
 )
 READ: Final = frozenset({  # the extensions of the languages that the server reads
     ".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".go", ".rs",

@@ -127,7 +127,11 @@ def extract_from_conversation(call: Call, arguments: Conversation) -> dict[str, 
     )
     turns = tuple(NewTurn(**dict(one)) for one in arguments.turns)
     session_id, job_id, taken = take_conversation(
-        caller=call.caller, new=new, turns=turns, now=call.now
+        caller=call.caller,
+        new=new,
+        turns=turns,
+        now=call.now,
+        taint=binding.taint_of_caller(caller=call.caller),
     )
     jobs.until_done(caller=call.caller, job_id=job_id, seconds=arguments.wait)
     found = sessions.session(caller=call.caller, session_id=session_id)

@@ -193,8 +193,13 @@ def _added(path: str, before: object, after: object, named: str) -> str:
     lines = [line for line in map(str.strip, after.splitlines()) if line not in known]
     if len(lines) > ADDED_LINES or max(map(len, lines), default=0) > ADDED_MOST:
         return ""
-    is_told = file_paths.is_setting(path=path) or all(map(IMPORTS.match, lines))
-    return _storable("\n".join(lines)) if is_told else ""
+    return _storable("\n".join(lines)) if _is_told(path, lines) else ""
+
+
+def _is_told(path: str, lines: list[str]) -> bool:
+    """Say whether added lines may be kept: settings and imports, but no file that holds secrets."""
+    is_setting = file_paths.is_setting(path=path) or all(map(IMPORTS.match, lines))
+    return is_setting and not file_paths.holds_secrets(path=path)
 
 
 def _whole_number(

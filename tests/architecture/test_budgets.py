@@ -12,12 +12,12 @@ ROOT = Path(__file__).resolve().parents[2]
 APPS = ("accounts", "config", "frontend", "graph", "teams")
 BUDGETS = {  # subject: lines
     "accounts": 7_000,
-    "config": 4_910,
+    "config": 4_940,
     "frontend": 6_480,
     "graph": 3_200,
     "memory/api": 4_020,
     "memory/checks": 1_140,
-    "memory/client": 4_900,
+    "memory/client": 4_910,
     "memory/customization": 1_070,
     "memory/documents": 3_710,
     "memory/entities": 1_320,

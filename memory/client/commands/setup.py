@@ -341,8 +341,7 @@ def sign_in(
     """
     name = f"cairn on {platform.node() or 'a machine'}"
     printable = "".join(letter for letter in name if letter.isprintable())
-    wanted = {"scopes": scopes} if scopes else {}
-    answer = client.ask_code(name=printable[:NAME_MOST], **wanted)
+    answer = client.ask_code(name=printable[:NAME_MOST], scopes=scopes)
     show(answer)
     interval, waited = float(answer.get("interval") or USUAL_SECONDS), 0.0
     lasts = float(answer["expires_in"])

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from .. import masking
+from .. import code_files, masking
 
 STRIDE: Final = 128  # sequence numbers a line; so a number follows from its line alone
 TARGET_MOST: Final = 400  # characters of a path or an address, the server's
@@ -194,8 +194,15 @@ def _added(path: str, given: Mapping[str, object]) -> str:
         return ""
     known = {line.strip() for line in before.splitlines()}
     lines = [line.strip() for line in after.splitlines() if line.strip() not in {"", *known}]
-    is_told = _SETTING.search(path) is not None or all(map(_IMPORTS.match, lines))
-    return "\n".join(lines) if is_told and len(lines) <= ADDED_LINES else ""
+    is_few = len(lines) <= ADDED_LINES
+    return "\n".join(lines) if is_few and _is_told(path, lines) else ""
+
+
+def _is_told(path: str, lines: list[str]) -> bool:
+    """Say whether added lines may be sent: settings and imports, but no file that holds secrets."""
+    name = path.replace("\\", "/").rpartition("/")[2].lower()
+    is_setting = _SETTING.search(path) is not None or all(map(_IMPORTS.match, lines))
+    return is_setting and code_files.SECRET.fullmatch(name) is None
 
 
 def digest(*, text: str) -> str:

@@ -30,7 +30,7 @@ from memory.intake.integrate import Judged
 from memory.observer import promotion
 from memory.observer.actions import offers
 from memory.sessions import queries as sessions
-from memory.sessions.actions import scratchpads
+from memory.sessions.actions import append_turns, scratchpads
 from memory.sessions.models import Session
 from memory.sessions.turns import Speaker, Turn
 from memory.taxonomy import Source
@@ -230,7 +230,13 @@ def _new_memory(run: Consolidation, candidate: extract.Candidate, method: str) -
     row = run.session
     observed = row.observed or {}
     is_sure = candidate.certainty >= extract.CERTAIN
-    is_rule = candidate.speaker is Speaker.USER and candidate.type in RULES and is_sure
+    is_handed_in = append_turns.HANDED_IN in observed  # its agent says what a person said
+    is_rule = (
+        not is_handed_in
+        and candidate.speaker is Speaker.USER
+        and candidate.type in RULES
+        and is_sure
+    )
     is_guess = method == extraction.Mode.HEURISTIC.value and not candidate.is_asked
     new = offers.proposed_memory(
         row=row,
@@ -238,7 +244,7 @@ def _new_memory(run: Consolidation, candidate: extract.Candidate, method: str) -
         content=candidate.content,
         source=Source.EXTRACTED,
         type=candidate.type,
-        reason=str(observed.get("tainted_by", "")),
+        reason=str(observed.get("tainted_by", "") or observed.get(append_turns.HANDED_IN, "")),
         is_doubtful=is_guess or row.state == "open" or row.events > observed.get("events", 0),
     )
     return replace(

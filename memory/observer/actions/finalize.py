@@ -33,7 +33,7 @@ from memory.observer.actions import (
     unit_completion,
 )
 from memory.sessions import counters
-from memory.sessions.actions import scratchpads
+from memory.sessions.actions import append_turns, scratchpads
 from memory.sessions.events import Outcome
 from memory.sessions.models import Session
 
@@ -41,6 +41,7 @@ KEPT: Final = (  # of what was told of a session before
     "piece",
     delivery_log.SUGGESTED_FILES_KEY,
     scratchpads.CARRIED,
+    append_turns.HANDED_IN,
 )
 
 

@@ -94,7 +94,9 @@ def _ask(
         row = rows.filter(pk=session_id).first()
         if row is None or (row.reflection is not None and not is_again):
             return ""
+        before = row.reflection or {}
         row.reflection = {
+            "first_asked_at": before.get("first_asked_at", before.get("asked_at", now.isoformat())),
             "asked_at": now.isoformat(),
             "lessons": [asdict(one) for one in found],
         }

@@ -18,7 +18,7 @@ from memory.sessions.models import Session, Turn
 from memory.sessions.turns import Speaker
 from memory.taxonomy import Source
 
-ANSWERS_MOST: Final = 3  # to one question
+ANSWERS_MOST: Final = 3  # in a session, however often its agent was asked
 ANSWER_MINUTES: Final = 15  # after which what an agent adds is no answer; default, not measured
 
 
@@ -52,8 +52,11 @@ def _is_answer(row: Session, new: NewMemory) -> bool:
     if new.project not in names:
         return False
     asked_at = datetime.fromisoformat((row.reflection or {})["asked_at"])
+    first = datetime.fromisoformat(
+        (row.reflection or {}).get("first_asked_at", asked_at.isoformat())
+    )
     spoken = Turn.objects.filter(session=row, role=Speaker.USER.value, at__gt=asked_at)
     given = Memory.objects.filter(
-        session_id=row.id, source=Source.AGENT_EXPLICIT.value, created_at__gte=asked_at
+        session_id=row.id, source=Source.AGENT_EXPLICIT.value, created_at__gte=first
     )
     return given.count() < ANSWERS_MOST and not spoken.exists()

@@ -26,6 +26,7 @@ from memory.sessions.turns import Speaker
 from teams import audit
 from teams.permissions import Act, require
 
+HANDED_IN: Final = "handed_in"  # in what a session has shown: the taint of who told its turns
 OF_AN_EVENT: Final = 2  # turns at most that a program tells at once: what both sides said
 LARGEST_SEQUENCE: Final = 2_147_483_647  # of an integer column
 MOST_MASKED: Final = 32_767  # of a small integer column
@@ -187,9 +188,17 @@ Taken = tuple[UUID, UUID | None, Appended]  # the session, the job that reads it
 
 
 def take_conversation(
-    *, caller: Caller, new: NewSession, turns: tuple[NewTurn, ...], now: datetime
+    *,
+    caller: Caller,
+    new: NewSession,
+    turns: tuple[NewTurn, ...],
+    now: datetime,
+    taint: str = "",
 ) -> Taken:
     """Store a conversation as an ended session; sent again under its external id, only what is new.
+
+    Who hands it in says what a person said in it, so no word of it counts as a person's; `taint` is
+    the outside content that they have seen.
 
     Raises InvalidInput naming the field, NotFound for a project the caller cannot see,
     NotBoundToProject, and Forbidden for a session of somebody else.
@@ -199,17 +208,22 @@ def take_conversation(
     clean = cleaned(turns=turns)
     try:
         with tenancy.unit(), transaction.atomic():
-            return _taken(caller, new, clean, now)
+            return _taken(caller, new, clean, taint, now)
     except IntegrityError:  # somebody handed it in between our look and our write: add to theirs
         with tenancy.unit():
-            return _taken(caller, new, clean, now)
+            return _taken(caller, new, clean, taint, now)
 
 
-def _taken(caller: Caller, new: NewSession, clean: tuple[Clean, ...], now: datetime) -> Taken:
+def _taken(
+    caller: Caller, new: NewSession, clean: tuple[Clean, ...], taint: str, now: datetime
+) -> Taken:
     placed = lifecycle.place_session(caller=caller, new=new, now=now)
     if placed.is_new:
         lifecycle.close_others(caller=caller, row=placed.row, now=now)
     row = sessions.hold_own(caller=caller, session_id=placed.row.id)
+    seen = row.observed or {}
+    row.observed = {**seen, HANDED_IN: seen.get(HANDED_IN) or taint}
+    row.save(update_fields=["observed"])
     done = store(row=row, clean=clean, now=now)
     is_open = row.state == "open"
     job_id = lifecycle.close(rows=(row,), now=now)[0] if is_open else None

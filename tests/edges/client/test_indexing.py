@@ -17,6 +17,9 @@ from graph.code import languages
 from graph.index import actions as indexing
 from memory.client import code_files
 from memory.client.commands import index
+from memory.client.transcripts import parsers
+from memory.sessions import event_parsing, file_paths
+from memory.sessions.events import Event
 from tests.edges.client.conftest import Cairn
 from tests.support.coding import CART
 from tests.support.live import Place
@@ -212,6 +215,16 @@ def test_it_waits_for_the_edges(
 
 def test_the_languages_are_those_that_the_server_reads() -> None:
     assert languages.EXTENSIONS.keys() == code_files.READ
+    assert file_paths.SECRET == code_files.SECRET
+
+
+def test_lines_that_are_added_to_a_file_of_secrets_are_neither_sent_nor_kept() -> None:
+    for name, lines in ((".npmrc", ""), ("a/.netrc", ""), (".env", ""), ("a.toml", "k = 1")):
+        given = {"file_path": name, "old_string": "", "new_string": "k = 1"}
+        row = {"sequence": 1, "kind": "tool_call", "name": "Edit", "args": given}
+        kept = event_parsing.read(row=row)
+        assert isinstance(kept, Event)
+        assert (parsers._added(name, given), kept.arguments.added) == (lines, lines)
 
 
 def test_no_link_is_followed_to_a_folder(code: Path, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The job behind an ended session: one at a time, within its caps, of what was looked at."""
 
 from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -10,16 +11,18 @@ from accounts import jobs, tenancy
 from accounts.caller import Role
 from accounts.errors import Unavailable
 from accounts.models import Membership
+from memory.observer.actions.consolidate import consolidate
 from memory.observer.actions.finalize import finalize
 from memory.records.models import Memory
-from memory.sessions.actions.append_turns import NewTurn
-from memory.sessions.actions.lifecycle import LONGEST_HOURS, end_idle
+from memory.sessions.actions.append_turns import NewTurn, take_conversation
+from memory.sessions.actions.lifecycle import LONGEST_HOURS, NewSession, end_idle
 from teams.models import Project
 from teams.trust import TrustLevel
 from tests.integration.memory.sessions.test_trust import FETCHED
-from tests.support.agent_runs import DECISION, TRAP, Run, Shop, contents
+from tests.support.agent_runs import DECISION, TRAP, Run, Shop, contents, only_memory, silent
 from tests.support.trusting import stand
 
+RULE = "Never edit the files in gen/ by hand, run make gen instead."
 NOTHING_NEW = "There was no new turn to look at."
 
 
@@ -205,3 +208,26 @@ def test_what_comes_while_it_is_read_and_what_words_alone_have_found_waits(trust
     assert (found.pop(DECISION), found.pop(TRAP)) == ((False, ""), (True, ""))
     assert list(found.values()) == [(True, "")]
     assert trusted.row.state == "open"
+
+
+@pytest.mark.parametrize("is_handed_in", [True, False])
+def test_what_an_agent_hands_in_is_no_persons_word_and_as_tainted_as_the_agent(
+    shop: Shop, is_handed_in: bool
+) -> None:
+    run = shop.opened()
+    turns, new = (NewTurn(role="user", text=RULE),), NewSession(project=shop.slug)
+    if is_handed_in:
+        of_agent: dict[str, Any] = {
+            "caller": shop.agent,
+            "now": shop.now,
+            "taint": "web: evil.example",
+        }
+        handed_in, _, _ = take_conversation(new=new, turns=turns, **of_agent)
+        consolidate(session_id=handed_in, now=shop.now, tell=silent)
+    else:
+        run.says(RULE)
+        run.ends().consolidated()
+
+    row = only_memory()
+    expected = (None, "web: evil.example") if is_handed_in else ("person", "")
+    assert (row.attributes.get("stated_by"), row.taint_reason) == expected
