@@ -4,7 +4,8 @@ Hooks tell an event when it happens, in few words; a transcript tells it later, 
 its place. Rows of hooks have a block of numbers behind the lines of transcripts, so they come after
 all that a transcript has told so far. When it tells the same, the row moves to its line and takes
 its words; what the transcript has told already, hooks add no more. The same is the same call of a
-tool, or the same words: of one side, in their order, within a minute where hooks come late.
+tool, or the same words: of one side, in their order, within a minute where hooks come late. A call
+that brought outside content is never replaced by one that brought none.
 """
 
 from collections import defaultdict
@@ -16,7 +17,9 @@ import orjson
 from django.db.models import Q
 
 from memory import sql_queries
-from memory.sessions.events import Event, EventKind, to_row
+from memory.sessions import tools
+from memory.sessions.actions import scratchpads
+from memory.sessions.events import Event, EventKind, from_row, to_row
 from memory.sessions.models import Session, Stream, Turn
 
 FILE: Final = "sessions/sql/sessions.sql"
@@ -43,12 +46,12 @@ def adopt(*, row: Session, new: Iterable[Masked], now: datetime) -> list[Masked]
     moved: list[dict[str, object]] = []
     for event, masked in events:
         same = rows.get(_key(event.kind.value, event.call, event.text))
-        if not same or is_of_hooks(sequence=event.sequence):
+        if not same or is_of_hooks(sequence=event.sequence) or _erases(row, same[0], event):
             left.append((event, masked))
             continue
         at = now.timestamp() if event.at_seconds is None else event.at_seconds
         moved.append({
-            "old": same.pop(0),
+            "old": same.pop(0).sequence,
             "sequence": event.sequence,
             "body": to_row(event=event),
             "masked": len(masked),
@@ -129,17 +132,27 @@ def is_told(*, row: Session, role: str, text: str, now: datetime) -> bool:
     }
 
 
-def _of_hooks(row: Session, events: list[Event]) -> dict[Key, list[int]]:
-    """Return the numbers of hooks' rows that may tell the same, by what they tell, in order."""
+def _of_hooks(row: Session, events: list[Event]) -> dict[Key, list[Event]]:
+    """Return the events of hooks' rows that may tell the same, by what they tell, in order."""
     calls = sorted({event.call for event in events} - {""})
     rows = Turn.done.filter(OF_HOOKS, session=row)
     rows = rows.filter(Q(body__call__in=calls) | Q(body__kind__in=SPOKEN)).order_by("sequence")
-    found: defaultdict[Key, list[int]] = defaultdict(list)
-    for sequence, kind, call, text in rows.values_list(
-        "sequence", "body__kind", "body__call", "body__text"
-    ):
-        found[_key(kind, call or "", text or "")].append(sequence)
+    found: defaultdict[Key, list[Event]] = defaultdict(list)
+    for sequence, body in rows.values_list("sequence", "body"):
+        event = from_row(sequence=sequence, row=body or {})
+        found[_key(event.kind.value, event.call, event.text)].append(event)
     return dict(found)
+
+
+def _erases(row: Session, old: Event, new: Event) -> bool:
+    """Say whether a call that brought outside content would become one that brought none."""
+    if old.kind is not EventKind.TOOL_CALL:
+        return False
+    place = scratchpads.setting_of(row=row)
+    was, now = (
+        tools.read(event=event, root=place.root, folder=place.folder).taint for event in (old, new)
+    )
+    return bool(was) and not now
 
 
 def _key(kind: str, call: str, text: str) -> Key:

@@ -85,7 +85,8 @@ def transcribed(shop: Shop, events: Rows = EVENTS, turns: tuple[NewTurn, ...] = 
     new = NewSession(external_id=NAME, project="depot", agent="claude-code transcript")
     opened = open_session(caller=shop.agent, new=new, now=shop.now).session
     of: dict[str, Any] = {"caller": shop.agent, "session_id": opened.id, "now": shop.now}
-    append_turns(**of, turns=turns)
+    if turns:
+        append_turns(**of, turns=turns)
     append_events(**of, events=events)
     with tenancy.unit():
         return Session.objects.get(pk=opened.id)
@@ -176,3 +177,15 @@ def test_another_persons_session_of_the_same_name_is_not_joined(shop: Shop) -> N
     assert not mine.is_new
     assert mine.session.id != theirs.session.id
     assert mine.session.scope == "personal"
+
+
+def test_no_other_call_of_the_same_name_erases_outside_content(shop: Shop) -> None:
+    fields = {"tool_name": "WebFetch", "tool_input": {"url": "https://evil.example"}}
+    told(shop, hook_event_name="PostToolUse", tool_use_id="t1", tool_response="…", **fields)
+    reads = {"kind": "tool_call", "name": "Read", "call": "t1", "args": {"path": "a.py"}}
+
+    row = transcribed(shop, ({"sequence": line(1), **reads},), ())
+
+    with tenancy.unit():
+        scratchpad = scratchpads.settled(opened=scratchpads.read(row=row))
+    assert scratchpad.taint_reason == "web: evil.example"
