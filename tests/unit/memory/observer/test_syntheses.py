@@ -26,7 +26,7 @@ def test_a_session_counts_its_files_pairs_and_errors_once() -> None:
     story = Story().read("a/x.py").read("a/x.py").edit("a/x.py").run("cat /etc/hosts")
 
     (edge,) = facts(EdgeRow, Story().edit("b").edit("a"), task_type="fix")
-    mended = Story().fails("make all", "error: x").run("make deps").run("make all")
+    mended = Story().fails("make all", "error: no deps").run("make deps").run("make all")
     (row,) = facts(ErrorRow, mended)
 
     assert facts(FileRow, story) == (
