@@ -317,17 +317,13 @@ def _list_commands(commands: Iterable[Command], failed: Deed) -> str:
     for one in commands:
         what = subject(one)
         rest = [
-            "<path>" if _PATH.search(word) and not _is_told(word, message) else word
+            "<path>"
+            if _PATH.search(word) and (word.rpartition("/")[0] or word) not in message
+            else word
             for word in one.words[len(what.split()) :]
         ]
         said.append(_generalize(" ".join((what, *rest))[:COMMAND_MOST], failed))
     return ", ".join(f"`{one}`" for one in tuple(dict.fromkeys(said))[-COMMANDS_NAMED:])
-
-
-def _is_told(path: str, message: str) -> bool:
-    """Say whether an error names a path or its folder."""
-    folder = path.rpartition("/")[0]
-    return path in message or bool(folder and folder in message)
 
 
 def _what_was_added(

@@ -28,7 +28,7 @@ STREAM: Final[tuple[Any, ...]] = tuple(
     for line in (FIXTURES / "voucher_session.jsonl").read_text(encoding="utf-8").splitlines()
 )
 DECISION: Final = "We decided to move from Redis 6 to Valkey because of the license."
-TRAP: Final = "The importer fails with LockTimeout when two workers start together."
+TRAP: Final = "The importer fails with LockTimeout when two workers start together; use one."
 
 
 def silent(done: int, total: int) -> None:

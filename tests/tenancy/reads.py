@@ -10,7 +10,7 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.customization import custom_type_rules
-from memory.injection.queries import milestones
+from memory.injection.queries import milestones, reflection_totals
 from memory.intake.actions.similar_memories import preview
 from memory.records.filters import Filters
 from memory.records.models import Memory
@@ -206,6 +206,7 @@ def _in_one(read: Callable[[Asking, str | None], Any]) -> Read:
 ABOUT_A_PROJECT: dict[str, Read] = {
     **{f"{name} in one": _in_one(read) for name, read in NARROWED.items()},
     "injection.milestones": lambda a: milestones(caller=a.caller, project=a.project),
+    "injection.reflection_totals": lambda a: reflection_totals(caller=a.caller, project=a.project),
     "overview.overview": lambda a: overview.overview(caller=a.caller, project=a.project, now=a.now),
     "overview.count_project": lambda a: overview.count_project(
         caller=a.caller, project=a.project, now=a.now
@@ -231,6 +232,9 @@ COMPLETE = {  # reads that tell of every memory, text or citation
     "search.search",
 }
 INTERNAL = {  # rows for actions inside a unit; what returns them is in the table
+    "audit.has_acted",  # whether the caller did something, once they may see the object
+    "injection.injection_bar",  # about a memory that the caller was given
+    "injection.stated_rules",  # ids of one's own, given after the visibility of all that is given
     "memories.find_memory",
     "memories.lock_memory",
     "memories.memories_of_topic",  # tests/tenancy/test_topics.py

@@ -102,7 +102,7 @@ COSTS = {
     "projects": ("GET", "projects", None, 7),
     "changes": ("GET", "changes?after=0", None, 7),
     "jobs": ("GET", "jobs", None, 6),
-    "remember": ("POST", "memories", {"project": "shop", "content": f"{STATEMENT} Twice."}, 33),
+    "remember": ("POST", "memories", {"project": "shop", "content": f"{STATEMENT} Twice."}, 35),
 }
 
 

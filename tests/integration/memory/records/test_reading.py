@@ -10,7 +10,7 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import Conflict, NotFound, RoleNotSufficient
-from memory.records.actions import close_project, confirm, open_project, pin
+from memory.records.actions import close_project, open_project, pin
 from memory.records.filters import Filters
 from memory.records.models import Memory
 from memory.records.queries import memories
@@ -93,18 +93,17 @@ def test_pages_follow_one_another_without_gaps(world: World) -> None:
 
 
 def test_history_says_who_and_why(world: World, agent: Caller) -> None:
-    memory = world.stored(REDIS)
+    memory = world.stored(REDIS, agent)
     later = world.now + timedelta(days=1)
-    confirm(caller=world.owner, memory_id=memory.id, now=world.now)  # which is no version
     for who, text in ((agent, CARTS), (world.owner, PARSER)):
         world.say(memory, text, who, timedelta(days=1), reason=f"now {len(text)}")
 
     third, second, first = queries.history(caller=world.owner, memory_id=memory.id)
 
-    assert (third.number, third.content, third.changed_by) == (4, PARSER, world.owner.user_id)
+    assert (third.number, third.content, third.changed_by) == (3, PARSER, world.owner.user_id)
     assert (second.content, second.changed_agent) == (CARTS, "claude-code")
     assert second.reason == f"now {len(CARTS)}"
-    assert (first.content, first.changed_by) == (REDIS, world.owner.user_id)
+    assert (first.content, first.changed_agent) == (REDIS, "claude-code")
     assert first.changed_at == world.now
     assert (second.changed_at, third.changed_at) == (later, later)
 

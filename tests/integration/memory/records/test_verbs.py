@@ -66,7 +66,7 @@ def test_a_person_who_confirms_verifies(world: World, memory: MemoryView) -> Non
     assert after.last_confirmed_at == then
     assert after.importance == pytest.approx(memory.importance + 0.02)
     change(memory, importance=0.99)
-    assert do(world, "confirm", memory.id).importance == 1.0
+    assert do(world, "confirm", memory.id, now=then + timedelta(hours=2)).importance == 1.0
 
 
 def test_agents_end_no_wait_nor_verify(world: World, agent: Caller, memory: MemoryView) -> None:
