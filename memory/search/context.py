@@ -29,6 +29,7 @@ from memory.search.actions import Hit, organize_hits, search
 from memory.search.request import SearchRequest, Silence
 from memory.taxonomy import MemoryType
 from memory.text import tokens
+from memory.text.text import normalize
 from teams import visibility
 
 LOOKED_AT: Final = 50  # results of the search behind a context
@@ -249,12 +250,16 @@ def _pack(
 def reader_of(
     *, caller: Caller, views: Iterable[MemoryView], now: datetime, files: Iterable[str] = ()
 ) -> packing.Reader:
-    """Return who reads some memories, with the names of their authors who are others. In a unit."""
+    """Return who reads some memories, with the names of their authors who are others. In a unit.
+
+    A name is one line, and no address: the text goes to the vendor of somebody's model.
+    """
     others = {one.author_user for one in views} - {None, caller.user_id}
+    called = people(caller=caller, ids=others)
     return packing.Reader(
         now=now,
         person=caller.user_id,
-        names=people(caller=caller, ids=others),
+        names={id: normalize(text=name.partition("@")[0]) for id, name in called.items()},
         files=frozenset(files),
     )
 
