@@ -28,8 +28,8 @@ from memory.search import packing, presentation
 from memory.search.actions import Hit, organize_hits, search
 from memory.search.request import SearchRequest, Silence
 from memory.taxonomy import MemoryType
+from memory.text import text as texts
 from memory.text import tokens
-from memory.text.text import normalize
 from teams import visibility
 
 LOOKED_AT: Final = 50  # results of the search behind a context
@@ -233,10 +233,10 @@ def _pack(
 ) -> tuple[tuple[packing.Block, ...], tuple[packing.Block, ...]]:
     """Return the blocks that fit beside the notice, as they are written, and those that do not."""
     room = max(0, budget.tokens - tokens.count(text=f"{packing.NOTICE}\n"))
-    texts = (packing.alone(block=block, reader=reader) for block in blocks)
+    lines = (packing.alone(block=block, reader=reader) for block in blocks)
     costs = tuple(
         (MemoryType(block.memories[0].type), tokens.count(text=text))
-        for block, text in zip(blocks, texts, strict=True)
+        for block, text in zip(blocks, lines, strict=True)
     )
     places = packing.pack(costs=costs, budget=replace(budget, tokens=room))
     fitting = sorted(
@@ -259,7 +259,7 @@ def reader_of(
     return packing.Reader(
         now=now,
         person=caller.user_id,
-        names={id: normalize(text=name.partition("@")[0]) for id, name in called.items()},
+        names={id: texts.normalize(text=name.partition("@")[0]) for id, name in called.items()},
         files=frozenset(files),
     )
 

@@ -29,6 +29,7 @@ from memory.injection.actions import (
     session_start,
     trigger_points,
 )
+from memory.intake.classify import named_files
 from memory.search.request import NEVER, Deadline, SearchRequest, TooLate
 from memory.secrets import scanner
 from memory.sessions import queries as sessions
@@ -189,7 +190,9 @@ def _deliver_at_once(
 def _due_brief(recipient: policy.Recipient, files: tuple[str, ...]) -> brief.BriefRequest | None:
     """Return what a brief of a locked session is searched with, if one is due: the last prompt.
 
-    As it is stored: without secrets. None where it was tried with that prompt. In a unit.
+    As it is stored: without secrets. A file that it names is as good as touched: in a young store
+    every word is common, so that a search may find nothing relevant. None where it was tried with
+    that prompt. In a unit.
     """
     session = recipient.session
     if recipient.agent or not brief.is_due(session=session):
@@ -203,8 +206,9 @@ def _due_brief(recipient: policy.Recipient, files: tuple[str, ...]) -> brief.Bri
     is_open = policy.is_open(recipient=recipient, point=Point.BRIEF)
     if not is_open and not _may_start(recipient):
         return None
-    task = SearchRequest(query=last[0][:LONGEST_QUESTION].strip())
-    return brief.BriefRequest(task=task, through=last[1], working=files)
+    query = last[0][:LONGEST_QUESTION].strip()
+    working = tuple(dict.fromkeys((*files, *named_files(text=query))))
+    return brief.BriefRequest(task=SearchRequest(query=query), through=last[1], working=working)
 
 
 def deliver_with_brief(

@@ -42,6 +42,7 @@ class Known:
     version: int = 1
     confirmations: int = 0
     superseded_by: str | None = None
+    is_confirmed: bool = False
     kept: list[tuple[int, str]] = field(default_factory=list)
 
 
@@ -111,8 +112,13 @@ class MemoryMachine(RuleBasedStateMachine):
 
     @rule(known=memories)
     def confirm(self, known: Known) -> None:
+        """Confirm it; who confirms it again within the hour adds nothing."""
         answer = self.api.post(f"memories/{known.id}/confirm")
+        if known.is_confirmed and known.status == "active":
+            self.agreed(known, answer, answer.json())
+            return
         self.done(known, answer, confirmations=known.confirmations + 1)
+        known.is_confirmed = known.is_confirmed or known.status == "active"
 
     @rule(known=memories, pinned=st.booleans())
     def pin(self, known: Known, pinned: bool) -> None:

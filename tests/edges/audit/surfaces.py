@@ -54,6 +54,7 @@ def at(path: str, act: str, /, method: str = "POST", *, before: str = "", by: st
 
 
 rest = partial(at, by="writer", refused_to="reader")
+in_person = partial(at, by="reviewer", refused_to="writer")  # only people decide
 page = partial(at, before="/o/acme/")
 shop = partial(at, before="/o/acme/p/shop/")
 settings = partial(at, before="/o/acme/settings/")
@@ -105,8 +106,8 @@ REST: Final = (
     rest("entities/merges/{merge}", "entity.unmerged", "DELETE"),
     rest("memories/{waiting}/keep", "memory.kept"),
     rest("memories/{waiting}/keep", "memory.shared", share=True),
-    rest("memories/{waiting}/reject", "memory.rejected", reason="Only there."),
-    rest("memories/{waiting}/merge", "memory.merged", into="{memory}"),
+    in_person("memories/{waiting}/reject", "memory.rejected", reason="Only there."),
+    in_person("memories/{waiting}/merge", "memory.merged", into="{memory}"),
     rest("memories/{waiting}/snooze", "memory.snoozed", until="{tomorrow}"),
     rest("reviews/{verdict}/undo", "memory.review_undone"),
     rest("projects/shop/rollbacks", "memory.rolled_back", person="{member}"),
@@ -125,10 +126,12 @@ REST: Final = (
     rest("sessions/{session}", "session.deleted", "DELETE"),
     rest("sessions/{session}/end", "session.ended"),
     rest("hooks/generic", "session.followed", session="r", event="prompt", prompt="Go."),
-    rest("conflicts/{conflict}/settle", "memory.conflict_settled", verdict="both", reason="Both."),
+    in_person(
+        "conflicts/{conflict}/settle", "memory.conflict_settled", verdict="both", reason="Both."
+    ),
     rest("memories/{linked}/unlink", "memory.unlinked", other="{memory}", kind="extend"),
     rest("conflicts/{conflict}/snooze", "memory.conflict_snoozed", until="{tomorrow}"),
-    rest("conflicts/{settled_conflict}/reopen", "memory.conflict_reopened"),
+    in_person("conflicts/{settled_conflict}/reopen", "memory.conflict_reopened"),
     rest("models/switch", "model.switch_begun", key="hashing/turned-384"),
     rest("models/cancel", "model.switch_cancelled"),
     rest("models/rollback", "model.rolled_back"),

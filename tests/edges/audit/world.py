@@ -99,6 +99,7 @@ def acme(caller: Caller, organization: Organization, member: User, clean_cache: 
         browsers=browsers,
         apis={
             "writer": Api(token=writer.text),
+            "reviewer": agent(caller, frozenset(TokenScope)),
             "reader": agent(caller, frozenset({TokenScope.READ})),
         },
         names={**names, **_decided(with_token, people_here["member"], names["memory"], now)},
