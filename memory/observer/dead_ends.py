@@ -18,6 +18,7 @@ from memory.sessions.scratchpad import Deed, Scratchpad, each_file, in_order
 from memory.sessions.tools import Act
 from memory.sessions.turns import Remark, RemarkKind
 from memory.text import text as texts
+from memory.text.passages import split_sentences
 
 CALLS_APART: Final = 10  # looked at before; default, not measured
 MOST: Final = 10  # of a session, the last ones; default, not measured
@@ -117,7 +118,7 @@ def _find_end(remark: Remark, deeds: tuple[Deed, ...], task: str) -> DeadEnd | N
         approach=approach,
         why_it_failed=(reason["why"] if reason else remark.text).strip(),
         alternative=" ".join(filter(None, chain.from_iterable(_INSTEAD.findall(text)[:1]))),
-        task=task.partition("\n")[0][:TASK_MOST],
+        task="".join(split_sentences(text=task.partition("\n")[0])[:1])[:TASK_MOST],
         files=_changed_files(tried),
         evidence=(*detections.evidence(deeds=tried), said),
     )

@@ -64,6 +64,8 @@ EXPLAINED: Final[dict[str, str]] = {  # code or code@pointer: why no schema says
     "unreadable@/file": "what a file holds decides whether it can be read",
     "empty@/file": "what a file holds decides whether there is a statement in it",
     "required@/file": "an empty body is a file too",
+    "required@/query": "which points need a query stands beside it",
+    "alone@/position": "no schema says that a field needs one of two others",
     "words@/query": "the query box has a grammar of its own",
     "path@/path": "no pattern says which paths lead out of a project",
     "path@/files": "no pattern says which paths lead out of a project",
