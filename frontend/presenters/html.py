@@ -140,23 +140,20 @@ def decay_curve(
     confidence: float,
     half_life_days: float | None,
     pinned: bool,
+    lowest: float,
     floor: float | None,
     now: datetime,
 ) -> dict[str, Any]:
-    """Draw c · 0.5^(days / half-life) from now on (Ebbinghaus 1885): a path and its area.
+    """Draw max(c · 0.5^(days / half-life), lowest) from now on (Ebbinghaus 1885): a path and its
+    area.
 
-    `floor` is the confidence below which the reader's agents are not given it unasked, None where
-    age hides it from nobody.
+    `lowest` is what age alone leaves of the confidence; `floor` is the confidence below which the
+    reader's agents are not given it unasked, None where age hides it from nobody.
     """
-    half_life = None if pinned or not half_life_days else half_life_days
-    meets = half_life * math.log2(max(1.0, confidence / floor)) if half_life and floor else None
+    half_life = (not pinned and half_life_days) or None
+    meets = None if lowest >= (floor or 0.0) else _days_until(floor, confidence, half_life)
     days = max(CURVE_SHORTEST_DAYS, (meets or 0.0) * CURVE_PAST_FLOOR)
-    points = []
-    for step in range(CURVE_STEPS + 1):
-        kept = 1.0 if half_life is None else 0.5 ** (days * step / CURVE_STEPS / half_life)
-        x, y = CURVE_WIDTH * step / CURVE_STEPS, CURVE_HEIGHT * (1.0 - confidence * kept)
-        points.append(f"{x:.1f} {y:.1f}")
-    line = "M" + " L".join(points)
+    line = _line(confidence, min(confidence, lowest), days / (half_life or math.inf))
     return {
         "line": line,
         "area": f"{line} L{CURVE_WIDTH:.0f} {CURVE_HEIGHT:.0f} L0 {CURVE_HEIGHT:.0f} Z",
@@ -166,3 +163,20 @@ def decay_curve(
         "below_at": None if meets is None else now + timedelta(days=meets),
         "flat": half_life is None,
     }
+
+
+def _line(confidence: float, lowest: float, halvings: float) -> str:
+    """Draw what so many half-lives leave of a confidence, as a path."""
+    points = []
+    for step in range(CURVE_STEPS + 1):
+        share = step / CURVE_STEPS
+        value = max(confidence * 0.5 ** (halvings * share), lowest)
+        points.append(f"{CURVE_WIDTH * share:.1f} {CURVE_HEIGHT * (1.0 - value):.1f}")
+    return "M" + " L".join(points)
+
+
+def _days_until(floor: float | None, confidence: float, half_life: float | None) -> float | None:
+    """Compute half-life · log2(c / floor), the days until age reaches a floor; None for never."""
+    if not floor or half_life is None:
+        return None
+    return half_life * math.log2(max(1.0, confidence / floor))

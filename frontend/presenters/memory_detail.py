@@ -11,7 +11,7 @@ from memory.experiments import queries as experiments
 from memory.injection.eligibility import floor_of
 from memory.injection.queries import injection_bar
 from memory.records.queries import memories
-from memory.records.queries.views import MemoryView
+from memory.records.queries.views import MemoryView, lowest_confidence
 from memory.review.queries import inbox
 from memory.taxonomy import MemoryType
 
@@ -35,6 +35,7 @@ def inspect(*, memory: MemoryView, caller: Caller, now: datetime) -> dict[str, A
             confidence=memory.effective_confidence,
             half_life_days=memory.decay_half_life_days,
             pinned=memory.pinned,
+            lowest=lowest_confidence(view=memory),
             floor=floor_of(
                 view=memory, least=trust_floor(caller=caller, project_id=memory.project_id)
             ),

@@ -77,6 +77,7 @@ class NewMemory:
     team: str | None = None
     attributes: Mapping[str, Any] = field(default_factory=dict)
     confidence: float | None = None
+    confidence_floor: float = 0.0
     pinned: bool = False
     event_at: datetime | None = None
     reach: str = Reach.GLOBAL.value
@@ -199,6 +200,8 @@ def _choice_errors(new: NewMemory) -> Iterator[FieldError]:
 def _figure_errors(new: NewMemory) -> Iterator[FieldError]:
     if new.confidence is not None and not 0 <= new.confidence <= 1:
         yield _fault("/confidence", "Use a number from 0 to 1.", "range")
+    if not 0 <= new.confidence_floor <= 1:
+        yield _fault("/confidence_floor", "Use a number from 0 to 1.", "range")
     if new.source_line is not None and not 0 <= new.source_line <= LARGEST_LINE:
         yield _fault("/source_line", "Use the number of a line.", "range")
     if new.event_at is not None and new.event_at.tzinfo is None:

@@ -76,6 +76,9 @@ class MemoryFields(schemas.Body):
     team: Slug | None = Field(None, description="The team's slug, for the scope team.")
     attributes: schemas.Free = Field({}, description="The typed payload of some types.")
     confidence: float | None = Field(None, ge=0, le=1, description="How sure, 0 to 1.")
+    confidence_floor: float = Field(
+        0.0, ge=0, le=1, description="The confidence below which age alone does not take it."
+    )
     pinned: bool = Field(False, description="Whether it never fades.")
     event_at: schemas.Moment | None = Field(None, description="When it happened.")
     reach: schemas.Choice[Reach] = Field(Reach.GLOBAL, description="Where in the work it applies.")

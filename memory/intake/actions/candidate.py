@@ -48,7 +48,7 @@ TAKEN_OVER: Final = (  # what a row is given of its candidate as it is
     "content", "external_id", "reach", "phase", "methodology", "pinned", "event_at", "session_id",
     "needs_review", "source", "source_uri", "source_hash", "source_line", "commit_sha",
     "taint_reason", "thread", "session", "position",
-    "work_unit",
+    "work_unit", "confidence_floor",
 )  # fmt: skip
 
 

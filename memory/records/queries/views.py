@@ -24,6 +24,7 @@ FILE: Final = "records/sql/views.sql"
 VISIBLE: Final = {"visible": visibility.as_sql(alias="m")}
 DISAGREEING: Final = frozenset({LinkKind.CONTRADICTS, LinkKind.CONFLICTS_WITH})
 BOUND: Final = DISAGREEING | {LinkKind.SUPERSEDES}  # ends with the conflict or the correction
+AGES: Final = 1e6  # days after which retention is nothing
 SAID: Final = "said"  # where a verdict keeps the hashes of both texts, by their memories
 
 
@@ -343,18 +344,31 @@ def _view(same: dict[str, Any], rest: tuple[Any, ...], now: datetime) -> MemoryV
         related_files=tuple(files),
         related_modules=tuple(modules),
         superseded_by=superseded_by,
-        effective_confidence=formulas.effective_confidence(
-            confidence=same["confidence"],
-            verification=Verification(same["verification"]),
-            half_life_days=same["decay_half_life_days"],
-            pinned=same["pinned"],
-            is_tainted=bool(same["taint_reason"]),
-            is_disputed=disputed,
-            floor=same["confidence_floor"],
-            days_idle=max(0.0, idle.total_seconds() / 86_400),
+        effective_confidence=_confidence_after(
+            days=max(0.0, idle.total_seconds() / 86_400), is_disputed=disputed, row=same
         ),
         access_count=access_count or 0,
         last_accessed_at=accessed_at,
         embedded=embedded,
         is_disputed=disputed,
+    )
+
+
+def lowest_confidence(*, view: MemoryView) -> float:
+    """Return the confidence that age alone leaves a memory, 0..1; its doubts count."""
+    row = {name: getattr(view, name) for name in SAME_NAME}
+    return _confidence_after(days=AGES, is_disputed=view.is_disputed, row=row)
+
+
+def _confidence_after(*, days: float, is_disputed: bool, row: Mapping[str, Any]) -> float:
+    """Return the effective confidence so many days after the last change or confirmation."""
+    return formulas.effective_confidence(
+        confidence=row["confidence"],
+        verification=Verification(row["verification"]),
+        half_life_days=row["decay_half_life_days"],
+        pinned=row["pinned"],
+        is_tainted=bool(row["taint_reason"]),
+        is_disputed=is_disputed,
+        floor=row["confidence_floor"],
+        days_idle=days,
     )

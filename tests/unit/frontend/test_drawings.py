@@ -24,7 +24,12 @@ def _pieces(old: str, new: str) -> list[tuple[str, str]]:
 def _curve(confidence: float, half_life: float | None, **more: float) -> dict[str, Any]:
     floor, pinned = more.get("floor", 0.65), bool(more.get("pinned"))
     return html.decay_curve(
-        confidence=confidence, half_life_days=half_life, pinned=pinned, floor=floor, now=NOW
+        confidence=confidence,
+        half_life_days=half_life,
+        pinned=pinned,
+        lowest=more.get("lowest", 0.0),
+        floor=floor,
+        now=NOW,
     )
 
 
@@ -53,6 +58,14 @@ def test_curve_meets_the_floor_of_who_looks_after_the_days_of_its_formula() -> N
     days = [(curve["below_at"] - NOW).days for curve in curves if curve["below_at"]]
     assert days == [32, 62, 115]  # 100 · log2(1 / floor)
     assert [curve["floor_y"] for curve in curves] == [12.0, 21.0, 33.0]
+
+
+def test_curve_ends_at_the_lowest_confidence_of_the_memory_itself() -> None:
+    above, below = _curve(1.0, 100.0, lowest=0.7), _curve(1.0, 100.0, lowest=0.6)
+
+    assert above["below_at"] is None
+    assert below["below_at"] == _curve(1.0, 100.0)["below_at"]
+    assert above["line"].endswith(f" {html.CURVE_HEIGHT * 0.3:.1f}")
 
 
 @pytest.mark.parametrize(("half_life", "pinned"), [(None, False), (60.0, True)])

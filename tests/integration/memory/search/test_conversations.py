@@ -105,10 +105,8 @@ def test_an_open_conflict_lowers_both_sides_for_those_who_know_of_it(world: Worl
 
 
 def test_a_floor_holds_what_time_takes(world: World) -> None:
-    memory = world.stored(REDIS, type="gotcha")
+    memory = world.stored(REDIS, type="gotcha", confidence_floor=0.5)
     later = world.now + timedelta(days=2_000)
-    with tenancy.unit():
-        Memory.objects.filter(pk=memory.id).update(confidence_floor=0.5)
 
     view = memories.get(caller=world.owner, memory_id=memory.id, now=later)
 
