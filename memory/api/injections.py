@@ -164,6 +164,11 @@ class ContextQuestion(ContextBasics):
         self.check_query()
         return replace(super().request(), working_files=self.working_files)
 
+    @property
+    def near(self) -> tuple[str, ...]:
+        """The files and modules that it names beside the query."""
+        return (*self.working_files, *self.modules)
+
     def check_query(self) -> None:
         """Return where there is a question to search for. Raises InvalidInput."""
         if not self.query.strip():
@@ -213,7 +218,7 @@ def context(call: Call, body: ContextQuestion) -> Context | GivenAtPoint:
     between steps (step), and what a plan should know (planner). Most often nothing.
     """
     if body.point is None:
-        packed = pack(caller=call.caller, request=body.request(), now=call.now)
+        packed = pack(caller=call.caller, request=body.placed(call.caller), now=call.now)
         return Context.model_validate(packed)
     request = body.at_point(body.point)
     given = deliver_at_point(caller=call.caller, request=request, now=call.now)

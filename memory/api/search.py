@@ -14,6 +14,7 @@ from memory.search.actions import SearchAnswer, lay_out
 from memory.search.actions import search as find
 from memory.search.lookups import Lookup, match, recall, similar
 from memory.search.lookups import timeline as tell
+from memory.sessions.actions import binding
 
 
 @post(
@@ -33,7 +34,8 @@ def search(call: Call, body: search_schemas.Search) -> dict[str, Any]:
     if body.mode == search_schemas.PATTERN:
         filters.check_live(names=body.states)
         chosen = search_schemas.narrowing(body, limit=body.limit)
-        found = match(caller=call.caller, pattern=body.query, narrowing=chosen, now=call.now)
+        placed = binding.in_work(caller=call.caller, asked=chosen, everywhere=body.everywhere)
+        found = match(caller=call.caller, pattern=body.query, narrowing=placed, now=call.now)
         return {  # as results of a search: a match is wholly relevant
             "results": [one | {"relevance": 1.0} for one in _with_sides(found, "excerpt")],
             "nothing_relevant": not found.items,
@@ -41,10 +43,11 @@ def search(call: Call, body: search_schemas.Search) -> dict[str, Any]:
             "took_ms": found.took_ms,
             "profile": "pattern",
         }
+    request = binding.in_work(caller=call.caller, asked=body.request(), everywhere=body.everywhere)
     if not body.organize:
-        answer = find(caller=call.caller, request=body.request(), now=call.now)
+        answer = find(caller=call.caller, request=request, now=call.now)
         return _results(answer, with_reasons=body.explain)
-    layout = lay_out(caller=call.caller, request=body.request(), now=call.now)
+    layout = lay_out(caller=call.caller, request=request, now=call.now)
     shown = _results(layout.answer, with_reasons=body.explain)
     for one, hit in zip(shown["results"], layout.answer.hits, strict=True):
         one["neighbors"] = layout.neighbors[hit.memory.id]

@@ -30,6 +30,7 @@ from memory.search import actions, entity_profile, lookups
 from memory.search import context as packing
 from memory.search.request import Mode, SearchRequest
 from memory.sessions import queries as sessions
+from memory.sessions.actions import binding
 from memory.text.globs import LONGEST
 from memory.topics import queries as topics
 
@@ -76,17 +77,21 @@ def search(call: Call, arguments: SearchArguments) -> dict[str, Any]:
     """
     if arguments.mode == shapes.PATTERN:
         filters.check_live(names=arguments.states)
+        chosen = shapes.narrowing(arguments, limit=arguments.limit)
         matches = lookups.match(
             caller=call.caller,
             pattern=arguments.query,
-            narrowing=shapes.narrowing(arguments, limit=arguments.limit),
+            narrowing=binding.in_work(
+                caller=call.caller, asked=chosen, everywhere=arguments.everywhere
+            ),
             now=call.now,
         )
         found = shown_by(FoundMemory, matches, "excerpt", relevance=1.0)
         return {"results": found, "nothing_relevant": not found, "degraded": ()}
     states = filters.named_states(names=arguments.states)
     request = SearchRequest(**{**shapes.searched(arguments), "states": states})
-    answer = actions.search(caller=call.caller, request=request, now=call.now)
+    placed = binding.in_work(caller=call.caller, asked=request, everywhere=arguments.everywhere)
+    answer = actions.search(caller=call.caller, request=placed, now=call.now)
     results = [
         FoundMemory.of(
             hit.memory,
@@ -130,7 +135,7 @@ def context(call: Call, arguments: shapes.ContextBasics) -> packing.Context:
     and the phase you are in. `nothing_relevant` says that nothing is known; a style, where the text
     begins with one, is how your answers should read.
     """
-    return packing.context(caller=call.caller, request=arguments.request(), now=call.now)
+    return packing.context(caller=call.caller, request=arguments.placed(call.caller), now=call.now)
 
 
 class HistoryArguments(HistoryWords, ProjectArgument):

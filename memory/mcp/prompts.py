@@ -18,6 +18,7 @@ from memory.injection.rules import CHECKED
 from memory.observer.actions import reflection
 from memory.search.context import ContextRequest, context
 from memory.search.request import LONGEST_QUERY, SearchRequest
+from memory.sessions.actions import binding
 
 BUDGET: Final = 1_200  # tokens of a checklist, ours
 ASKS: Final = "Before you plan, go through this list; say for each item how the plan deals with it."
@@ -65,12 +66,13 @@ def pre_brief(
 
     Raises InvalidInput naming the argument, NotFound for a project the caller cannot see.
     """
+    search = SearchRequest(
+        query=_task(given),
+        project=given.get("project") or project,
+        types=tuple(type.value for type in CHECKED),
+    )
     request = ContextRequest(
-        search=SearchRequest(
-            query=_task(given),
-            project=given.get("project") or project,
-            types=tuple(type.value for type in CHECKED),
-        ),
+        search=binding.in_work(caller=caller, asked=search),
         phase=Phase.DEFINE.value,
         budget_tokens=BUDGET,
         style=False,

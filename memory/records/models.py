@@ -162,6 +162,7 @@ class Memory(models.Model):
             models.Index(
                 fields=("session_id",), condition=Q(session_id__isnull=False), name="memory_session"
             ),
+            models.Index(fields=("audience",), condition=~Q(reach="global"), name="memory_limited"),
             models.Index(
                 fields=("thread", "session", "position", "id"),
                 condition=Q(position__isnull=False),

@@ -32,7 +32,7 @@ from memory.search import queries, query
 from memory.search import relevance as relevances
 from memory.search import request as search_request
 from memory.search.relevance import NO_VECTORS, Observed
-from memory.search.request import KEYWORD_LIMIT, Mode, Narrowing, SearchRequest
+from memory.search.request import KEYWORD_LIMIT, Mode, Narrowing, SearchRequest, Work
 from memory.text import globs
 from memory.text.text import check_text
 from teams import visibility
@@ -306,7 +306,7 @@ def _longer(runs: list[str], kind: str | None, sign: str) -> list[str]:
 
 
 def answer_by_words(
-    *, caller: Caller, project: UUID | None, question: str, now: datetime
+    *, caller: Caller, project: UUID | None, question: str, work: Work | None, now: datetime
 ) -> tuple[dict[UUID, memory_views.MemoryView], dict[UUID, float]]:
     """Find what answers a question that nobody asked aloud, and how relevant each is. In a unit.
 
@@ -324,7 +324,11 @@ def answer_by_words(
     )
     scope = search_request.scope_of(caller=caller, request=request)
     held = queries.find_by_rarest_words(
-        question=asked.keyword_text, projects=scope.projects, limit=KEYWORD_LIMIT, sight=sight
+        question=asked.keyword_text,
+        projects=scope.projects,
+        work=search_request.work_fields(work=work, names=asked.identifiers),
+        limit=KEYWORD_LIMIT,
+        sight=sight,
     )
     calibration = relevances.CALIBRATIONS[NO_VECTORS]
     least = calibration.threshold if scope.threshold is None else scope.threshold

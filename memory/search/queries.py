@@ -157,15 +157,24 @@ def read_turns(*, memory_ids: tuple[UUID, ...], sight: Sight) -> Turns:
 
 
 def find_by_rarest_words(
-    *, question: str, projects: tuple[UUID, ...] | None, limit: int, sight: Sight
+    *,
+    question: str,
+    projects: tuple[UUID, ...] | None,
+    work: Question,
+    limit: int,
+    sight: Sight,
 ) -> tuple[tuple[UUID, float], ...]:
     """Return the visible memories with the rarest words of a question, best first, each with the
-    share of the words that it has. In a unit."""
+    share of the words that it has; `work` as `request.work_fields` has it. In a unit."""
     rows = sql_queries.filled(
         "answers",
         file=FILE,
-        parts={"visible": visibility.as_sql(alias="k")},
+        parts={
+            "visible": visibility.as_sql(alias="k"),
+            "out_of_reach": sql_queries.text("out_of_reach", file=FILE),
+        },
         question=question,
+        **work,
         projects=None if projects is None else list(projects),
         few=FEW,
         limit=limit,
@@ -298,6 +307,7 @@ def _lookup(
         "narrowed": sql_queries.text("narrowed", file=FILE),
         "chosen": sql_queries.text("chosen", file=FILE),
         "visible": visibility.as_sql(alias=row),
+        "out_of_reach": sql_queries.text("out_of_reach", file=FILE),
     }
     return sql_queries.filled(
         name,

@@ -5,9 +5,10 @@ lookups that ask without words. Nothing is given after the deadline of who asks,
 given: what comes later reaches nobody.
 """
 
+import json
 import math
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from itertools import islice
@@ -84,12 +85,27 @@ class Silence(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """Where somebody works who asks: what is out of reach there is not given.
+
+    That is what their own session wrote, and what applies in another session, in another unit of
+    work, or to other files and modules than those of the question and `near`; where `near` is None,
+    all that is looked for is about the same files and modules.
+    """
+
+    session_id: UUID | None = None
+    unit: Mapping[str, str] = field(default_factory=dict)
+    near: tuple[str, ...] | None = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Narrowing:
     """What memories are narrowed by; what is empty lets everything through.
 
     `types`: any of ours, or one that a methodology adds; `tags`: all of them; `files`: any of these
     paths, suffixes or globs; `projects`: any of these; `topics`: any of these, by id or by words of
-    the name; `author`: a person's id, an agent or a tool; `since`, `until`: when it was learned.
+    the name; `author`: a person's id, an agent or a tool; `since`, `until`: when it was learned;
+    `work`: where an agent asks, None for who is given everything.
     """
 
     project: str | None = None
@@ -103,6 +119,7 @@ class Narrowing:
     until: datetime | None = None
     as_of: datetime | None = None
     limit: int = 10
+    work: Work | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +177,7 @@ def check(*, request: SearchRequest) -> None:
 
 def check_narrowing(*, narrowing: Narrowing) -> None:
     """Raise InvalidInput naming every wrong field."""
-    check(request=SearchRequest(query=NO_WORDS, **asdict(narrowing)))
+    check(request=_as_request(narrowing))
 
 
 def scope_of(*, caller: Caller, request: SearchRequest) -> SearchScope:
@@ -217,7 +234,10 @@ def question_of(
     profile = ranking.profile_of(name=request.profile)
     surplus = PREFIX_SURPLUS if embedded is not None and embedded.is_long else 1
     near = (name for name in (*asked.identifiers, *request.files) if len(name) <= globs.LONGEST)
+    is_of_files = bool(request.files or request.modules)  # what is found is about them
+    words = None if is_of_files else (*asked.identifiers, *asked.normalized.split())
     return {
+        **work_fields(work=request.work, names=words),
         "words": asked.keyword_text,
         "projects": scope.projects and list(scope.projects),
         **_list_filters(request),
@@ -263,12 +283,44 @@ def narrowed_question(*, caller: Caller, narrowing: Narrowing) -> dict[str, Any]
 
     Raises NotFound for a project the caller cannot see.
     """
-    request = SearchRequest(query=NO_WORDS, **asdict(narrowing))
+    request = _as_request(narrowing)
     scope = scope_of(caller=caller, request=request)
     return {
         **question_of(request=request, scope=scope, asked=understand(text=NO_WORDS)),
         **visibility.parameters(sight=visibility.sight_of(caller=caller)),
     }
+
+
+def _as_request(narrowing: Narrowing) -> SearchRequest:
+    values = {name: getattr(narrowing, name) for name in Narrowing.__dataclass_fields__}
+    return SearchRequest(query=NO_WORDS, **values)
+
+
+def work_fields(*, work: Work | None, names: Iterable[str] | None) -> dict[str, Any]:
+    """Return what the database is told of where somebody works and which names a question has.
+
+    A path stands for the modules that it lies in as well. Without names any file will do.
+    """
+    here = None
+    if work is not None and work.near is not None and names is not None:
+        near = (name for name in (*work.near, *names) if len(name) <= globs.LONGEST)
+        first = tuple(islice(dict.fromkeys(near), MOST_NEAR))
+        parents = (part for name in first for part in _parents(name))
+        here = list(dict.fromkeys((*first, *parents)))
+    return {
+        "in_work": work is not None,
+        "own_session": work and work.session_id,
+        "unit": work and json.dumps(dict(work.unit)),
+        "here": here,
+    }
+
+
+def _parents(path: str) -> Iterator[str]:
+    """Yield the folders of a path, each by its whole path and by its name."""
+    steps = [step for step in path.split("/") if step][:-1]
+    for count, step in enumerate(steps, start=1):
+        yield "/".join(steps[:count])
+        yield step
 
 
 def _custom_types(request: SearchRequest) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """What is looked for in memories, and what is found."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Final
 from uuid import UUID
@@ -7,6 +8,7 @@ from uuid import UUID
 from pydantic import AliasPath, BaseModel, BeforeValidator, Field
 
 from accounts.api import schemas
+from accounts.caller import Caller
 from memory.api.schemas.memories import Contradicting, Kind, Memory, Slug
 from memory.customization.phases import Phase
 from memory.customization.style import Fit
@@ -23,6 +25,7 @@ from memory.search.request import (
     Narrowing,
     SearchRequest,
 )
+from memory.sessions.actions import binding
 from memory.taxonomy import MemoryType
 
 PATTERN: Final = "pattern"
@@ -118,8 +121,18 @@ class Filters(Times, PlaceFilters):
     """What a search is narrowed to."""
 
 
+Everywhere = Annotated[
+    bool,
+    Field(
+        description="Also what your running session wrote, and what applies elsewhere in the work."
+    ),
+]
+
+
 class RankedFilters(Filters):
     """What a search is narrowed to, and how it ranks."""
+
+    everywhere: Everywhere = False
 
     profile: Annotated[str, schemas.OneOf(PROFILES)] | None = Field(
         None, description="How to rank."
@@ -211,6 +224,19 @@ class ContextBasics(RankedFilters):
             topic=self.topic,
             style=self.style,
         )
+
+    def placed(self, caller: Caller) -> context.ContextRequest:
+        """Return the value of it, with where its caller works."""
+        request = self.request()
+        search = binding.in_work(
+            caller=caller, asked=request.search, near=self.near, everywhere=self.everywhere
+        )
+        return replace(request, search=search)
+
+    @property
+    def near(self) -> tuple[str, ...]:
+        """The files and modules that it names beside the query."""
+        return ()
 
     def wanted(self) -> SearchRequest:
         """Return the search behind it."""

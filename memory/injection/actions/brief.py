@@ -40,7 +40,7 @@ UNCOMPARED: Final = 0.3  # relevance of what nobody compared with the task; defa
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BriefRequest:
-    """What a brief is looked for with: a task in the turn `through`, and the files worked on.
+    """What a brief is looked for with: a task in the turn `through`, the files and modules of it.
 
     At most `tokens_most` tokens are free for it; `included` is delivered beside what a search
     finds.
@@ -49,6 +49,7 @@ class BriefRequest:
     task: request.SearchRequest
     through: int = 0
     working: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
     tokens_most: int = TOKENS_MOST
     included: CandidateSet = deliver.NO_CANDIDATES
 
@@ -61,9 +62,11 @@ def is_due(*, session: Session) -> bool:
 def brief(*, recipient: policy.Recipient, asked: BriefRequest) -> deliver.Delivery:
     """Search for what a task is about, and deliver the best of it; silence where that was done."""
     caller, now = recipient.caller, recipient.now
+    narrowing = deliver.narrowing_of(recipient.session, near=(*asked.working, *asked.modules))
     wanted = replace(
         asked.task,
-        project=deliver.narrowing_of(recipient.session).project,
+        project=narrowing.project,
+        work=narrowing.work,
         limit=RESULTS_MOST,
         silence=request.Silence.HIT,
         is_noted=False,

@@ -23,7 +23,7 @@ from memory.search.actions import SearchAnswer
 from memory.search.context import reader_of
 from memory.search.packing import NOTICE, Block, Reader, blocks_of, write
 from memory.search.queries import Question, find_about_files, list_of_modules
-from memory.search.request import Narrowing, narrowed_question
+from memory.search.request import Narrowing, Work, narrowed_question
 from memory.sessions.models import Session
 from memory.taxonomy import MemoryType
 from memory.text import tokens
@@ -123,12 +123,18 @@ def question_of(*, recipient: policy.Recipient, types: Iterable[MemoryType] = ()
     return narrowed_question(caller=recipient.caller, narrowing=narrowing)
 
 
-def narrowing_of(session: Session, types: Iterable[MemoryType] = ()) -> Narrowing:
-    """Return the filter of a session's project, and of some types."""
+def narrowing_of(
+    session: Session, types: Iterable[MemoryType] = (), near: tuple[str, ...] | None = None
+) -> Narrowing:
+    """Return the filter of a session's project and work, and of some types.
+
+    `near` are its files and modules; None where what is looked for is of them.
+    """
     project = session.project
     return Narrowing(
         project=None if project is None else str(project.id),
         types=tuple(sorted({type.value for type in types})),
+        work=Work(session_id=session.id, unit=session.work_unit, near=near),
     )
 
 

@@ -41,11 +41,12 @@ def advise_planner(
         on_modules = deliver.of_modules(
             recipient=recipient, modules=modules, types=TYPES, limit=MODULE_MEMORIES_MOST
         )
-        narrowing = deliver.narrowing_of(recipient.session, TYPES)
+        narrowing = deliver.narrowing_of(recipient.session, TYPES, near=(*modules, *files))
     request = replace(
         task,
         project=narrowing.project,
         types=narrowing.types,
+        work=narrowing.work,
         limit=RESULTS_MOST,
         silence=Silence.HIT,
         is_noted=False,

@@ -81,7 +81,7 @@ def deliver_at_point(*, caller: Caller, request: PointRequest, now: datetime) ->
             return PointDelivery(delivery=delivery)
         if point is Point.SESSION_START:
             return _deliver_start(recipient, modules)
-        asked = brief.BriefRequest(task=request.task, working=files)
+        asked = brief.BriefRequest(task=request.task, working=files, modules=modules)
         if point is Point.BRIEF:
             included = brief.always_included(recipient=recipient, modules=modules)
             asked = replace(asked, included=included)
@@ -162,6 +162,7 @@ def answer_failures(
             caller=recipient.caller,
             project=recipient.session.project_id,
             question=question,
+            work=deliver.narrowing_of(recipient.session, near=()).work,
             now=recipient.now,
         )
         met = rules.met(views=views, failed=question)
@@ -198,6 +199,7 @@ def _answer_lookups(
             caller=recipient.caller,
             project=session.project_id,
             question=question,
+            work=deliver.narrowing_of(session, near=()).work,
             now=recipient.now,
         )
         others = {one: view for one, view in views.items() if not _is_own(session, view)}

@@ -166,6 +166,8 @@ def make_successor(*, caller: Caller, old: Memory, content: str) -> NewMemory:
         own_type=custom_type_rules.named(tags=old.tags),
         team=str(old.team_id) if old.team_id else None,
         reach=old.reach,
+        work_unit=old.work_unit,
+        confidence_floor=old.confidence_floor,
         phase=old.phase,
         methodology=old.methodology,
         pinned=old.pinned and not is_proposed,

@@ -21,12 +21,12 @@ DROP TYPE IF EXISTS scan_filter, query_words, path_hits, search_request CASCADE;
 -- ---- Types ----
 
 -- What every scan of one search keeps to: facets that are all held (wanted) or none of them
--- (unwanted), not live ones alone (whole), ids among which it looks, and `few`, the ids that pass,
--- where they are few.
+-- (unwanted), not live ones alone (whole), ids among which it looks, `few`, the ids that pass, where
+-- they are few, and ids that it leaves out (without).
 CREATE TYPE scan_filter AS (
     audiences uuid[], bound uuid[], projects uuid[], types smallint[], moment timestamptz,
     since timestamptz, until timestamptz, wanted bigint[], unwanted bigint[], whole boolean,
-    least_sure float8, most_sure float8, among uuid[], few uuid[]);
+    least_sure float8, most_sure float8, among uuid[], few uuid[], without uuid[]);
 
 -- The words of a query, one a place: what was written, the stem that is looked for, in how many
 -- memories it is, its hash and weight; and all weights as one vector, none where no word is known.
@@ -41,13 +41,14 @@ CREATE TYPE path_hits AS (dense uuid[], keyword uuid[]);
 -- any of, modules any of, learned at or after `since` and before `until`; with `moment` what was known
 -- then. `near` are paths and code names around which the graph path looks, `named` the keys of things
 -- that may be named, `spelled` the words of the question that name them, `kinds` those of links that
--- the question is about. Limits are memories a path.
+-- the question is about. Who asks `in_work` is not given what is out of reach of their session and unit
+-- of work, and of the files and modules `here`. Limits are memories a path.
 CREATE TYPE search_request AS (
     words text, audiences uuid[], bound uuid[], projects uuid[], types smallint[],
     moment timestamptz, since timestamptz, until timestamptz, by_tags text[], by_files text[],
     by_globs text[], by_modules text[], by_author text, by_states text[], no_states text[],
     least_sure float8, most_sure float8, near text[], named text[], spelled text[], kinds text[],
-    by_topics uuid[], dense_limit int, keyword_limit int, graph_limit int, named_limit int,
+    by_topics uuid[], in_work boolean, own_session uuid, unit text, here text[], dense_limit int, keyword_limit int, graph_limit int, named_limit int,
     topics_limit int);
 
 -- ---- Words ----
@@ -283,6 +284,35 @@ BEGIN
     END IF;
 END $$;
 
+-- Whether the work of a unit is within another one: that very unit, or one below it by its hierarchy,
+-- whose steps are divided by a sign. Of a unit without a hierarchy the label says which it is.
+CREATE OR REPLACE FUNCTION is_within(unit jsonb, other jsonb) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT coalesce(nullif(other->>'methodology', ''), unit->>'methodology', '') = coalesce(unit->>'methodology', '')
+       AND CASE WHEN other->>'hierarchy' <> ''
+                THEN starts_with(coalesce(unit->>'hierarchy', ''), other->>'hierarchy')
+                     AND substr(unit->>'hierarchy', length(other->>'hierarchy') + 1) ~ '^($|\s*[^\s\w])'
+                ELSE coalesce(nullif(other->>'label', ''), unit->>'label', '') = coalesce(unit->>'label', '') END
+$$;
+
+-- The memories that somebody who works is not given: what their own session wrote, its notes for itself
+-- apart, and what applies in another session, in another unit of work, or to other files and modules.
+-- By indexes memory_session and memory_limited. Without `here` no file matters. What is of a module and names neither files nor
+-- modules, or of a unit that nobody named, applies everywhere.
+CREATE OR REPLACE FUNCTION out_of_reach(own uuid, unit text, here text[], audiences uuid[]) RETURNS SETOF uuid
+LANGUAGE sql STABLE ROWS 10 AS $$
+    SELECT m.id FROM memory_memory AS m
+    WHERE m.session_id = own AND m.audience = ANY (audiences) AND m.reach <> 'session'
+    UNION ALL
+    SELECT m.id FROM memory_memory AS m
+    WHERE m.reach <> 'global' AND m.audience = ANY (audiences) AND CASE m.reach
+        WHEN 'session' THEN own IS NULL OR m.session_id IS DISTINCT FROM own
+        WHEN 'work_unit' THEN NOT is_within(coalesce(unit, '{}')::jsonb, m.work_unit)
+        WHEN 'module' THEN here IS NOT NULL AND (m.related_files <> '{}' OR m.related_modules <> '{}') AND NOT EXISTS (
+            SELECT FROM memory_memorykeyword AS k WHERE k.memory_id = m.id
+            AND k.facets && ARRAY(SELECT f.facet FROM near_facets(here) AS f)) END
+$$;
+
 -- The memories of some audiences that have a file which is, ends in, or fits one of those wanted.
 CREATE OR REPLACE FUNCTION memories_of_files(files text[], globs text[], audiences uuid[])
 RETURNS SETOF uuid LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan AS $$
@@ -416,6 +446,7 @@ CREATE OR REPLACE FUNCTION conditions_of(n scan_filter) RETURNS text LANGUAGE sq
         CASE WHEN n.types IS NOT NULL THEN 'x.type_code = ANY (($1).types)' END,
         CASE WHEN n.since IS NOT NULL THEN 'x.known_from >= ($1).since' END,
         CASE WHEN n.until IS NOT NULL THEN 'x.known_from < ($1).until' END,
+        CASE WHEN n.without <> '{}' THEN 'x.memory_id <> ALL (($1).without)' END,
         CASE WHEN n.few IS NOT NULL THEN 'x.memory_id = ANY (($1).few)'
              WHEN n.among IS NOT NULL THEN 'x.memory_id = ANY (($1).among)' END,
         CASE WHEN n.few IS NULL AND facet_conditions(n, 'f') <> ''
@@ -578,6 +609,8 @@ DECLARE
         SELECT b.memory_id FROM memory_topicmember AS b
         WHERE b.topic_id = ANY (request.by_topics) AND (filed IS NULL OR b.memory_id = ANY (filed))) END;
     unwanted bigint[] := ARRAY(SELECT facet('is', state) FROM unnest(request.no_states) AS state);
+    without uuid[] := CASE WHEN request.in_work THEN ARRAY(SELECT out_of_reach(
+        request.own_session, request.unit, request.here, request.audiences)) ELSE '{}' END;
     too_many CONSTANT int := 1000;  -- memories that hold a file; it says nothing of any then
     too_common CONSTANT int := 200;  -- memories that name a thing, likewise
     given query_words := query_words_of(
@@ -585,7 +618,7 @@ DECLARE
     hits path_hits := scan_paths(model, query, given, ROW(
         request.audiences, request.bound, request.projects, request.types, request.moment, request.since,
         request.until, wanted, unwanted, request.no_states IS NOT NULL, request.least_sure,
-        request.most_sure, among, NULL)::scan_filter, request.dense_limit, request.keyword_limit);
+        request.most_sure, among, NULL, without)::scan_filter, request.dense_limit, request.keyword_limit);
 BEGIN RETURN QUERY
 WITH each_word AS MATERIALIZED (
     SELECT w.asked, w.idf, w.is_known, ('{' || w.word || ':1}/268435456')::sparsevec AS axis
@@ -609,7 +642,8 @@ seen AS NOT MATERIALIZED (
       AND (request.least_sure IS NULL AND request.most_sure IS NULL OR k.memory_id = ANY (
           SELECT m.id FROM memory_memory AS m WHERE m.id = k.memory_id
           AND m.confidence BETWEEN coalesce(request.least_sure, 0) AND coalesce(request.most_sure, 1)))
-      AND (among IS NULL OR k.memory_id IN (SELECT unnest(among)))),
+      AND (among IS NULL OR k.memory_id IN (SELECT unnest(among)))
+      AND (without = '{}' OR k.memory_id <> ALL (without))),
 holder AS MATERIALIZED (
     SELECT h.facet, h.memory_id, count(*) OVER (PARTITION BY h.facet) AS holders
     FROM holders(ARRAY(SELECT DISTINCT facet FROM near_facets(request.near)),

@@ -53,6 +53,7 @@ rare AS MATERIALIZED (
 holder AS MATERIALIZED (
     SELECT k.memory_id, k.weights FROM memory_memorykeyword AS k
     WHERE k.lexemes @@ (SELECT query FROM rare) AND k.live AND {visible}
+      AND (NOT %(in_work)s OR k.memory_id <> ALL (ARRAY({out_of_reach})))
       AND (%(projects)s::uuid[] IS NULL OR k.project_id IS NULL OR k.project_id = ANY (%(projects)s::uuid[]))
     LIMIT %(few)s + 1),
 best AS MATERIALIZED (
@@ -96,6 +97,11 @@ AND CASE WHEN %(moment)s::timestamptz IS NULL THEN m.status = 'active' AND m.sta
 AND (%(since)s::timestamptz IS NULL OR m.valid_from >= %(since)s)
 AND (%(until)s::timestamptz IS NULL OR m.valid_from < %(until)s)
 AND (NOT %(is_narrowed)s OR m.id IN ({chosen}))
+AND (NOT %(in_work)s OR m.id <> ALL (ARRAY({out_of_reach})))
+
+-- name: out_of_reach
+-- A part of the queries here: the memories that somebody who works is not given.
+SELECT out_of_reach(%(own_session)s::uuid, %(unit)s::text, %(here)s::text[], %(audiences)s::uuid[])
 
 -- name: matching
 -- The memories whose text a regular expression matches, newest first, and where it matches first.

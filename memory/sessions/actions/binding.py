@@ -1,24 +1,37 @@
-"""Bind what an agent adds on purpose to its running session.
+"""Bind what an agent adds on purpose, and what it searches, to its running session.
 
 So it has a source that it can be rolled back by, goes on to who continues the work, and is tainted
 where the session has seen outside content: that waits for a person like all that the session came
-to. A session is the caller's own, of the same token or of the same program of the same person.
+to. What a search gives is what others know, so that a session's own additions are left out of it.
+A session is the caller's own, of the same token or of the same program of the same person.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple, TypeVar
 from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller, is_person
 from accounts.errors import NotFound
 from memory.intake.validation import NewMemory
+from memory.search.request import Narrowing, Work
 from memory.sessions import queries as sessions
 from memory.sessions.actions import scratchpads
 from memory.sessions.models import Session
 
 LONGEST_REASON: Final = 200  # characters, the column's
+
+
+Asked = TypeVar("Asked", bound=Narrowing)
+
+
+class _Origin(NamedTuple):
+    """The session that an addition comes from, its unit of work, and its taint."""
+
+    session_id: UUID
+    work_unit: Mapping[str, str]
+    taint: str
 
 
 def bind(*, caller: Caller, new: NewMemory) -> NewMemory:
@@ -34,10 +47,11 @@ def bind_all(*, caller: Caller, new: Iterable[NewMemory]) -> tuple[NewMemory, ..
     candidates = tuple(new)
     if is_person(caller=caller):
         return candidates
-    found: dict[str | None, tuple[UUID, str] | None] = {}
+    found: dict[str | None, _Origin | None] = {}
     with tenancy.unit():
         for project in dict.fromkeys(one.project for one in candidates if not one.session_id):
-            found[project] = _find(caller, project)
+            row = _running(caller, project)
+            found[project] = None if row is None else _Origin(row.id, row.work_unit, _taint_of(row))
     return tuple(_bound(one, found.get(one.project)) for one in candidates)
 
 
@@ -46,8 +60,8 @@ def taint_of_caller(*, caller: Caller) -> str:
     if is_person(caller=caller):
         return ""
     with tenancy.unit():
-        session = _find(caller, None)
-    return "" if session is None else session[1]
+        row = sessions.running(caller=caller, project=None)
+        return "" if row is None else _taint_of(row)
 
 
 def running_id(*, caller: Caller) -> UUID | None:
@@ -59,25 +73,41 @@ def running_id(*, caller: Caller) -> UUID | None:
     return None if row is None else row.id
 
 
-def _bound(new: NewMemory, session: tuple[UUID, str] | None) -> NewMemory:
-    if new.session_id is not None or session is None:
+def in_work(
+    *, caller: Caller, asked: Asked, near: tuple[str, ...] | None = (), everywhere: bool = False
+) -> Asked:
+    """Return what a program asks, with where it works; as it is for a person, or for everything.
+
+    `near` are the files and modules that it works on, None where it asks about these alone.
+    """
+    if everywhere or is_person(caller=caller):
+        return asked
+    with tenancy.unit():
+        row = _running(caller, asked.project)
+    work = Work(near=near)
+    if row is not None:
+        work = Work(session_id=row.id, unit=row.work_unit, near=near)
+    return replace(asked, work=work)
+
+
+def _bound(new: NewMemory, origin: _Origin | None) -> NewMemory:
+    if new.session_id is not None or origin is None:
         return new
-    session_id, taint = session
     return replace(
         new,
-        session_id=session_id,
-        taint_reason=new.taint_reason or taint,
-        needs_review=new.needs_review or bool(taint),
+        session_id=origin.session_id,
+        work_unit=new.work_unit or origin.work_unit,
+        taint_reason=new.taint_reason or origin.taint,
+        needs_review=new.needs_review or bool(origin.taint),
     )
 
 
-def _find(caller: Caller, project: str | None) -> tuple[UUID, str] | None:
-    """Return the caller's running session there and its taint. In a unit."""
+def _running(caller: Caller, project: str | None) -> Session | None:
+    """Return the caller's running session there. In a unit."""
     try:
-        row = sessions.running(caller=caller, project=project)
-    except NotFound:  # what is added there is refused by who stores it
+        return sessions.running(caller=caller, project=project)
+    except NotFound:  # what is added or searched there is refused by who does that
         return None
-    return None if row is None else (row.id, _taint_of(row))
 
 
 def _taint_of(row: Session) -> str:

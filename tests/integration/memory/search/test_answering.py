@@ -8,6 +8,7 @@ from accounts import tenancy
 from memory.index import queries as index_queries
 from memory.index.models import Lexeme
 from memory.search import lookups, queries
+from memory.search.request import Work, work_fields
 from memory.sessions.models import Session
 from teams import visibility
 from tests.support.reviewed import World
@@ -22,7 +23,7 @@ def found(world: World, question: str = QUESTION) -> tuple[UUID, ...]:
     with tenancy.unit():
         project = Session.objects.get(pk=session_id).project_id
         views, _ = lookups.answer_by_words(
-            caller=world.owner, project=project, question=question, now=world.now
+            caller=world.owner, project=project, question=question, work=Work(), now=world.now
         )
         return tuple(views)
 
@@ -65,7 +66,11 @@ def test_what_is_somebody_elses_own_or_of_another_project_answers_nothing(world:
     with tenancy.unit():
         own, others = (
             queries.find_by_rarest_words(
-                question=QUESTION, projects=(), limit=20, sight=visibility.sight_of(caller=who)
+                question=QUESTION,
+                projects=(),
+                work=work_fields(work=None, names=()),
+                limit=20,
+                sight=visibility.sight_of(caller=who),
             )
             for who in (world.member, world.owner)
         )
