@@ -21,6 +21,7 @@ from memory.sessions.scratchpad import Deed, Scratchpad, Setting, Taint, step_ke
 from memory.sessions.tools import Act
 
 CHARACTERS_A_TOKEN: Final = 3  # four count code 8 % low (packing_tokens)
+FIRST_OF_HOOKS: Final = 2**29  # numbers of hooks; lines of transcripts lie below
 FIRST_BLOCK: Final = 2**30  # where the numbers of subagents begin, the command line's
 
 # Bounds of a scratchpad, and what is believed of events; defaults, not measured.

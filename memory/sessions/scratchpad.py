@@ -21,7 +21,7 @@ from memory.sessions.events import Event, Outcome
 from memory.sessions.tools import Act
 from memory.sessions.turns import Remark
 
-VERSION: Final = 4  # of a checkpoint
+VERSION: Final = 5  # of a checkpoint
 
 
 class SessionType(StrEnum):

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from accounts import jobs, tenancy
+from accounts import tenancy
 from accounts.caller import Caller
 from memory.injection.actions import external_binding
 from memory.injection.harnesses import HookEvent
@@ -29,7 +29,6 @@ from teams.queries import Hook, hooks_in, is_paused
 
 BEHIND_MOST: Final = 2_000  # events since the checkpoint that are looked at; default
 SMOOTH_MOST: Final = 300  # of them without an error: 0.15 ms each (bench_observer)
-CHECKPOINT_FROM: Final = 200  # events since the checkpoint from which on another one is asked for
 
 
 def ask(*, caller: Caller, event: HookEvent, now: datetime, deadline: Deadline = NEVER) -> str:
@@ -44,9 +43,7 @@ def ask(*, caller: Caller, event: HookEvent, now: datetime, deadline: Deadline =
         if row is None or not _may_be_asked(caller, row):
             return ""
         opened = scratchpads.read(row=row, most=BEHIND_MOST + 1)
-        if len(opened.events) >= CHECKPOINT_FROM:
-            payload, creator = {"ids": [str(row.id)]}, row.opened_by or row.token_id
-            jobs.enqueue(append_events.JOB, payload=payload, key=row.id.hex, created_by=creator)
+        append_events.ask_for_checkpoint(row=row, behind=len(opened.events))
     most = BEHIND_MOST if any(one.is_error for one in opened.events) else SMOOTH_MOST
     if len(opened.events) > most:
         return ""

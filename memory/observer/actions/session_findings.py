@@ -122,15 +122,15 @@ def observe(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:
         opened = None if row is None else scratchpads.read(row=row)
     if opened is None or not opened.events:
         return {"events": 0}
-    scratchpad = scratchpads.folded(opened=opened)
-    so_far = reducers.settle(scratchpad=scratchpad)
+    states = scratchpads.fold_by_writer(opened=opened)
+    so_far = reducers.settle(scratchpad=states[-1])
     with tenancy.unit():
         row = Session.objects.select_for_update().filter(pk=session_id).first()
         if row is None:
             return {"events": 0}
         before = (row.observed or {}).get("early", [])
         early = [*before, *fired(scratchpad=so_far, already=before)][:MOST_EARLY]
-        is_kept = scratchpads.keep(row=row, scratchpad=scratchpad, now=now)
+        is_kept = scratchpads.keep(row=row, states=states, now=now)
         row.observed = {**(row.observed or {}), "early": early}
         row.save(update_fields=["observed", "folded"])
     return {"events": len(opened.events), "early": len(early), "kept": int(is_kept)}

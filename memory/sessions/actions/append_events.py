@@ -38,6 +38,7 @@ MOST_OF_SESSION: Final = 50_000  # events
 MOST_BEHIND: Final = 10_000  # events that nobody has looked at yet
 WAIT_SECONDS: Final = 30  # before somebody comes again
 EVERY: Final = 500  # events after which the session is looked at
+CHECKPOINT_FROM: Final = 200  # behind a checkpoint, from which on who reads them asks for another
 MOST_TOLD: Final = 20  # refused rows that are named
 
 FILE: Final = "sessions/sql/sessions.sql"
@@ -129,6 +130,15 @@ def store_next(*, row: Session, clean: Clean, now: datetime) -> int:
         )
         moved.append((behind, masked))
     return _store(row, replace(clean, events=tuple(moved)), now).stored
+
+
+def ask_for_checkpoint(*, row: Session, behind: int) -> None:
+    """Queue a look at a session where many events stand behind its checkpoint. In a unit.
+
+    So whoever reads on from there has few of them to fold, however long the session is.
+    """
+    if behind >= CHECKPOINT_FROM:
+        _queue_look(row, 0, is_asked=True)
 
 
 def is_full(*, row: Session) -> bool:
@@ -300,7 +310,7 @@ def _names_of_calls(row: Session, events: list[Event], asked: set[str]) -> dict[
 
 def _write(row: Session, rows: Mapping[int, Mapping[str, object]], now: datetime) -> bool:
     """Write events in one statement; say whether one came so late that all are looked at again."""
-    ((is_late,),) = sql_queries.rows(
+    ((is_late, row.folded),) = sql_queries.rows(
         "append",
         file=FILE,
         session=row.id,
@@ -312,7 +322,6 @@ def _write(row: Session, rows: Mapping[int, Mapping[str, object]], now: datetime
         now=now,
     )
     row.events += len(rows)
-    row.folded = 0 if is_late else row.folded  # what came late is read in its place
     row.active_at, row.state, row.ended_at = now, "open", None
     return bool(is_late)
 

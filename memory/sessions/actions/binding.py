@@ -17,7 +17,7 @@ from accounts.errors import NotFound
 from memory.intake.validation import NewMemory
 from memory.search.request import Narrowing, Work
 from memory.sessions import queries as sessions
-from memory.sessions.actions import scratchpads
+from memory.sessions.actions import append_events, scratchpads
 from memory.sessions.models import Session
 
 LONGEST_REASON: Final = 200  # characters, the column's
@@ -118,5 +118,6 @@ def _taint_of(row: Session) -> str:
     reason = (row.observed or {}).get("tainted_by", "")
     if not reason and row.events:
         opened = scratchpads.read(row=row)
+        append_events.ask_for_checkpoint(row=row, behind=len(opened.events))
         reason = opened.scratchpad.taint_reason or scratchpads.settled(opened=opened).taint_reason
     return str(reason)[:LONGEST_REASON]

@@ -17,14 +17,15 @@ import orjson
 from django.db.models import Q
 
 from memory import sql_queries
-from memory.sessions import tools
+from memory.sessions import reducers, tools
 from memory.sessions.actions import scratchpads
 from memory.sessions.events import Event, EventKind, from_row, to_row
 from memory.sessions.models import Session, Stream, Turn
 
 FILE: Final = "sessions/sql/sessions.sql"
-FIRST: Final = 2**29  # of the numbers of hooks; lines of transcripts lie below
-END: Final = 2**30 - 1  # the last of them; subagents of transcripts lie above
+FIRST: Final = reducers.FIRST_OF_HOOKS
+END: Final = reducers.FIRST_BLOCK - 1  # the last of them; subagents of transcripts lie above
+TOLD_LAST: Final = 2_000  # of a transcript that hooks are compared with; default, not measured
 LATE_SECONDS: Final = 60  # that hooks come behind a transcript at most; default, not measured
 SPOKEN: Final = (EventKind.PROMPT.value, EventKind.REASONING.value)
 OF_HOOKS: Final = Q(sequence__range=(FIRST, END))
@@ -58,36 +59,38 @@ def adopt(*, row: Session, new: Iterable[Masked], now: datetime) -> list[Masked]
             "at": datetime.fromtimestamp(at, tz=now.tzinfo),
         })  # fmt: skip
     if moved:
-        sql_queries.rows(
+        first = min(event.sequence for event, _ in events)
+        ((row.folded,),) = sql_queries.rows(
             "adopt",
             file=FILE,
             session=row.id,
             done=Stream.DONE.value,
             checkpoint=Stream.CHECKPOINT.value,
             events=orjson.dumps(moved).decode(),
+            first=min(first, FIRST),  # what holds rows of hooks holds what has moved
         )
-        row.folded = 0
     return left
 
 
 def untold(*, row: Session, new: Iterable[Masked], now: datetime) -> tuple[Masked, ...]:
-    """Return what hooks tell that the session's transcript has not told already. In a unit."""
+    """Return what hooks tell that the session's transcript has not told already. In a unit.
+
+    They are no more than seconds late, so the last that it told is enough, however long it is.
+    """
     events = tuple(new)
-    calls = {event.call for event, _ in events} - {""}
-    told = Turn.done.filter(session=row).exclude(OF_HOOKS)
-    known = {
-        (kind, call)
-        for kind, call in told.filter(body__call__in=sorted(calls))
-        .order_by()
-        .values_list("body__kind", "body__call")
-    }
-    if any(event.kind.value in SPOKEN for event, _ in events):
-        since = now - timedelta(seconds=LATE_SECONDS)
-        said = told.filter(body__kind__in=SPOKEN, at__gte=since).order_by()
-        known |= {
-            _key(kind, "", text or "")
-            for kind, text in said.values_list("body__kind", "body__text")
-        }
+    told = sql_queries.rows(
+        "told",
+        file=FILE,
+        session=row.id,
+        done=Stream.DONE.value,
+        first=FIRST,
+        end=END,
+        most=TOLD_LAST,
+        calls=sorted({event.call for event, _ in events} - {""}),
+        spoken=list(SPOKEN),
+        since=now - timedelta(seconds=LATE_SECONDS),
+    )
+    known = {_key(kind, call or "", text or "") for kind, call, text in told}
     return tuple(
         one for one in events if _key(one[0].kind.value, one[0].call, one[0].text) not in known
     )

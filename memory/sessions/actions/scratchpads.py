@@ -1,13 +1,19 @@
 """A session's scratchpad as it is stored: a checkpoint, and the events behind it.
 
 The checkpoint spares reading events again and is never the truth: one that cannot be read, or that
-an event came too late for, is thrown away, and all events are folded from the first.
+an event came too late for, is thrown away, and events are folded from the one before it, or from
+the first.
+
+Events of a transcript come as long as the session runs, and stand before all that hooks and
+subagents tell. So the state after its lines alone is kept beside the last one: what comes next is
+folded on from there.
 
 A session that was full goes on in another one: to its agent both are one context. A part keeps what
 it begins with from the ones before it (`Carried`), since their events are forgotten sooner.
 """
 
 import logging
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -19,6 +25,7 @@ from pydantic import TypeAdapter
 from memory.sessions import file_paths, reducers
 from memory.sessions.events import Event, from_row
 from memory.sessions.models import Session, Stream, Turn
+from memory.sessions.reducers import FIRST_OF_HOOKS
 from memory.sessions.scratchpad import Scratchpad, SessionType, Setting, Taint, dump, load
 
 log = logging.getLogger(__name__)
@@ -85,24 +92,45 @@ def settled(*, opened: OpenedScratchpad) -> Scratchpad:
     return reducers.settle(scratchpad=folded(opened=opened))
 
 
-def keep(*, row: Session, scratchpad: Scratchpad, now: datetime) -> bool:
-    """Keep a scratchpad as the checkpoint of a locked session; say whether it was kept. In a unit.
+def fold_by_writer(*, opened: OpenedScratchpad) -> tuple[Scratchpad, ...]:
+    """Return the states to keep, the last one after all events.
 
-    It is not when an event has come meanwhile that belongs before its end.
+    Before it, the state after the lines of a transcript, unless what came last is folded already.
     """
-    before = Turn.done.filter(session_id=row.id, sequence__lte=scratchpad.through).count()
-    if before != scratchpad.applied:
+    if opened.scratchpad.through >= FIRST_OF_HOOKS:
+        return (folded(opened=opened),)
+    place = bisect_left(opened.events, FIRST_OF_HOOKS, key=lambda event: event.sequence)
+    lines = reducers.fold(scratchpad=opened.scratchpad, events=opened.events[:place])
+    if place == len(opened.events):
+        return (lines,)
+    return lines, reducers.fold(scratchpad=lines, events=opened.events[place:])
+
+
+def keep(*, row: Session, states: tuple[Scratchpad, ...], now: datetime) -> bool:
+    """Keep states as the checkpoints of a locked session; say whether they were kept. In a unit.
+
+    They are not when an event has come meanwhile that belongs before their end. `states` are those
+    of `fold_by_writer`.
+    """
+    first, last = states[0], states[-1]
+    before = Turn.done.filter(session_id=row.id, sequence__lte=last.through).count()
+    if before != last.applied:
         return False
-    Turn.checkpoints.filter(session_id=row.id).delete()
-    Turn.checkpoints.create(
-        session_id=row.id,
-        stream=Stream.CHECKPOINT,
-        sequence=scratchpad.through,
-        role="",
-        text=dump(scratchpad=scratchpad).decode(),
-        at=now,
-    )
-    row.folded = scratchpad.applied + len(scratchpad.pending)
+    is_anew = first.through < FIRST_OF_HOOKS  # else the one after the lines stays
+    old = Turn.checkpoints.filter(session_id=row.id)
+    old.filter(sequence__gte=0 if is_anew else FIRST_OF_HOOKS).delete()
+    # what hooks told last may only wait in the second one, which is at the same place then
+    for one in states if first.through < last.through else (first,):
+        row.folded = one.applied + len(one.pending)
+        Turn.checkpoints.create(
+            session_id=row.id,
+            stream=Stream.CHECKPOINT,
+            sequence=one.through,
+            role="",
+            text=dump(scratchpad=one).decode(),
+            body={"folded": row.folded},
+            at=now,
+        )
     return True
 
 

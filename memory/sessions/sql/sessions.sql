@@ -36,7 +36,7 @@ SELECT (SELECT min(sequence) FROM memory_turn WHERE session_id = %(session)s AND
 -- name: adopt
 -- Give events that hooks told, under a session that the caller holds, the numbers and words that a transcript
 -- has for them; what was given stays behind the same event. By memory_turn_once and memory_given_session, a row
--- each; what the checkpoint holds is looked at again.
+-- each. Checkpoints that hold what moves go; returns how many events the one before them holds.
 WITH told AS MATERIALIZED (
     SELECT * FROM json_to_recordset(%(events)s::json)
         AS e(old integer, sequence integer, body jsonb, masked smallint, at timestamptz)),
@@ -48,14 +48,33 @@ given AS (
     UPDATE memory_givenout AS g SET after_event = told.sequence
     FROM told WHERE g.session_id = %(session)s AND g.after_event = told.old),
 gone AS (
-    DELETE FROM memory_turn WHERE session_id = %(session)s AND stream = %(checkpoint)s)
-UPDATE memory_agentsession SET folded = 0 WHERE id = %(session)s
+    DELETE FROM memory_turn
+    WHERE session_id = %(session)s AND stream = %(checkpoint)s AND sequence >= %(first)s)
+UPDATE memory_agentsession SET folded = coalesce((
+    SELECT (c.body ->> 'folded')::integer FROM memory_turn AS c
+    WHERE c.session_id = %(session)s AND c.stream = %(checkpoint)s AND c.sequence < %(first)s
+    ORDER BY c.sequence DESC LIMIT 1), 0)
+WHERE id = %(session)s
 RETURNING folded
+
+-- name: told
+-- What a transcript told last of calls, and of what was said since a moment: the last `most` of its lines and of
+-- its subagents, by the index memory_turn_once from its ends, so the length of a session does not count.
+SELECT t.body ->> 'kind', t.body ->> 'call', t.body ->> 'text'
+FROM ((SELECT body, at FROM memory_turn
+       WHERE session_id = %(session)s AND stream = %(done)s AND sequence < %(first)s
+       ORDER BY sequence DESC LIMIT %(most)s)
+      UNION ALL
+      (SELECT body, at FROM memory_turn
+       WHERE session_id = %(session)s AND stream = %(done)s AND sequence > %(end)s
+       ORDER BY sequence DESC LIMIT %(most)s)) AS t
+WHERE t.body ->> 'call' = ANY (%(calls)s::text[])
+   OR (t.body ->> 'kind' = ANY (%(spoken)s::text[]) AND t.at >= %(since)s)
 
 -- name: append
 -- Store the events of a batch under a session that the caller holds, which is open again with them. What
--- checkpoints hold already is looked at again where an event came late: they go, by memory_turn_once, one
--- at most. Returns one row: whether one went.
+-- checkpoints hold already is looked at again where an event came late: they go, by memory_turn_once, two
+-- at most. Returns one row: whether one went, and how many events the one before it holds.
 WITH added AS (
     INSERT INTO memory_turn (session_id, stream, sequence, role, text, body, masked, at)
     SELECT %(session)s, %(done)s, e.sequence, '', '', e.body, e.masked, e.at
@@ -67,10 +86,13 @@ gone AS (
     RETURNING id)
 UPDATE memory_agentsession
 SET events = events + %(count)s,
-    folded = CASE WHEN EXISTS (SELECT FROM gone) THEN 0 ELSE folded END,
+    folded = CASE WHEN EXISTS (SELECT FROM gone) THEN coalesce((
+        SELECT (c.body ->> 'folded')::integer FROM memory_turn AS c
+        WHERE c.session_id = %(session)s AND c.stream = %(checkpoint)s AND c.sequence < %(first)s
+        ORDER BY c.sequence DESC LIMIT 1), 0) ELSE folded END,
     state = 'open', active_at = %(now)s, ended_at = NULL
 WHERE id = %(session)s
-RETURNING EXISTS (SELECT FROM gone)
+RETURNING EXISTS (SELECT FROM gone), folded
 
 -- name: fold_given
 -- Leave that memories were given out to whom, and forget in which session: by memory_given_session.

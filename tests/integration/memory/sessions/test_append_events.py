@@ -222,13 +222,15 @@ def test_the_last_event_and_late_checkpoints_are_looked_up(now: object) -> None:
             cursor.execute(f"EXPLAIN {statement}", {**given, **more})
             return "\n".join(row[0] for row in cursor.fetchall())
 
+    asked = {"calls": ["a"], "spoken": ["prompt"], "most": 1}
     block = {"first": hook_rows.FIRST, "end": hook_rows.END}
     last, append = plan_of("last", **block), plan_of("append", first=1, now=now)
-    adopt = plan_of("adopt")
+    adopt, told = plan_of("adopt", first=1), plan_of("told", **block, **asked, since=now)
 
     assert "memory_turn_once" in last
     assert "memory_turn_once" in adopt
     assert "memory_given_session" in adopt
+    assert told.count("memory_turn_once") == 2
     assert "memory_turn_once" in append
     assert "memory_agentsession_pkey" in append
-    assert "Seq Scan" not in last + append + adopt
+    assert "Seq Scan" not in last + append + adopt + told

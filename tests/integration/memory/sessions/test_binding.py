@@ -9,14 +9,16 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
+from accounts.models import Job
 from memory.intake.actions.remember import CONFIRMED_ONCE, Outcome, remember, remember_all
 from memory.intake.actions.revise import revise
+from memory.observer.actions.session_findings import observe
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
 from memory.review.actions import rollback
 from memory.review.queries import inbox
 from memory.review.queries.rollback_plan import RollbackChoice
-from memory.sessions.actions import binding
+from memory.sessions.actions import append_events, binding, scratchpads
 from tests.support.agent_runs import Run, Shop, in_order
 from tests.support.memories import CARTS, PARSER, REDIS, as_agent, correct, new
 
@@ -66,6 +68,17 @@ def test_what_follows_outside_content_is_tainted_and_waits(shop: Shop) -> None:
     row = row_of(added(shop).memory)
 
     assert (row.taint_reason, row.needs_review) == ("web: evil.example", True)
+
+
+def test_what_is_added_often_in_a_long_session_folds_few_events_each_time(shop: Shop) -> None:
+    run = opened(shop, *(READS,) * append_events.CHECKPOINT_FROM)
+    binding.taint_of_caller(caller=shop.agent)
+    looks = Job.objects.filter(name=append_events.JOB).count()
+
+    observe(session_id=run.id, now=shop.now)
+
+    with tenancy.unit():
+        assert (looks, len(scratchpads.read(row=run.row).events)) == (1, 0)
 
 
 def test_what_was_added_before_outside_content_is_clean(shop: Shop) -> None:

@@ -9,6 +9,7 @@ from accounts import tenancy
 from memory.injection.actions.external_binding import Whereabouts
 from memory.injection.actions.hooks import follow_agent
 from memory.injection.harnesses import ADAPTERS, Harness, read_payload
+from memory.observer.actions.session_findings import observe
 from memory.sessions.actions import hook_rows, scratchpads
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.append_turns import NewTurn, append_turns
@@ -189,3 +190,30 @@ def test_no_other_call_of_the_same_name_erases_outside_content(shop: Shop) -> No
     with tenancy.unit():
         scratchpad = scratchpads.settled(opened=scratchpads.read(row=row))
     assert scratchpad.taint_reason == "web: evil.example"
+
+
+def test_a_long_session_that_stops_often_is_folded_in_steps_linear_in_its_events(
+    shop: Shop,
+) -> None:
+    stops, calls, read = 12, 10, 0
+    for stop in range(1, stops + 1):  # hooks tell first, the transcript at each stop
+        lines: list[dict[str, Any]] = []
+        for place in range(calls):
+            call = {"sequence": line(100 * stop + 2 * place), "call": f"s{stop}-{place}"}
+            ran(shop, call["call"], "git push", error=PUSH)
+            lines += (
+                {**call, "kind": "tool_call", "name": "Bash", "args": {"command": "git push"}},
+                {**call, "sequence": call["sequence"] + 128, "kind": "tool_result", "text": PUSH,
+                 "is_error": True},
+            )  # fmt: skip
+        row = transcribed(shop, tuple(lines), ())
+        prompted(shop, f"Go on with step {stop}.")
+        read += observe(session_id=row.id, now=shop.now)["events"]
+
+    with tenancy.unit():
+        whole = scratchpads.settled(opened=scratchpads.read(row=row))
+        Turn.checkpoints.all().delete()
+        anew = scratchpads.settled(opened=scratchpads.read(row=row))
+    assert whole == anew
+    assert len(whole.deeds) == stops * calls
+    assert read <= stops * (2 * calls + stops)  # what came since, and prompts it did not tell yet

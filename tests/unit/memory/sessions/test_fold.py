@@ -188,7 +188,7 @@ def test_a_long_session_stays_within_its_bounds() -> None:
     assert sum(deed.act is Act.EDIT for deed in state.deeds.values()) > 1_200
 
 
-OLDER = scratchpad.dump(scratchpad=WHOLE).replace(b'"version":4', b'"version":3')
+OLDER = scratchpad.dump(scratchpad=WHOLE).replace(b'"version":5', b'"version":4')
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[]", b'{"version": 0}', OLDER, b"\xff"])
