@@ -25,7 +25,7 @@ from memory.sessions import event_parsing, file_paths, tools
 from memory.sessions.events import Event
 from memory.text.text import read_tables
 
-HOOK_SCRIPT_VERSION: Final = 4  # of `deploy/plugin/bin/hook.sh`; raised with every change of it
+HOOK_SCRIPT_VERSION: Final = 5  # of `deploy/plugin/bin/hook.sh`; raised with every change of it
 
 
 class Harness(StrEnum):

@@ -28,22 +28,34 @@ send() { :; }
 case ${2:-} in Stop | SessionEnd)
     payload=$(cat)
     told() { printf '%s' "$payload"; }
-    ! command -v cairn >/dev/null || send() { # what was said between tools, without secrets
-        told | CAIRN_URL=$host CAIRN_TOKEN=$token $limit cairn -q hook "$@" >/dev/null 2>&1
-    } ;;
+    ! command -v cairn >/dev/null || send() ( # SECONDS ARGUMENT…: what was said between tools, without secrets
+        exec >/dev/null 2>&1
+        seconds=$1
+        shift
+        CAIRN_URL=$host CAIRN_TOKEN=$token cairn -q hook "$@" <<END &
+$payload
+END
+        sent=$!
+        ( # no `timeout`: macOS has none
+            trap 'kill "$nap"; exit' TERM
+            sleep "$seconds" &
+            nap=$!
+            wait "$nap"
+            kill "$sent"
+        ) &
+        guard=$!
+        wait "$sent"
+        kill "$guard"
+    ) ;;
 esac
-limit=
-if [ "$1${2:-}" = codexStop ]; then # its transcript alone says which calls failed
-    ! command -v timeout >/dev/null || limit='timeout 5'
-    send codex
-fi
+[ "$1${2:-}" != codexStop ] || send 5 codex # its transcript alone says which calls failed
 answer=$(told | curl -qfsS --max-time "${3:-3}" -w '%{http_code}' -H @/dev/fd/3 --data-binary @- \
     "${host%/}/api/v1/hooks/$1" 2>/dev/null 3<<END
 Authorization: Bearer $token
 Content-Type: application/json
 X-Cairn-Agent: $1
 X-Cairn-Event: ${2:-}
-X-Cairn-Hook: 4
+X-Cairn-Hook: 5
 X-Cairn-Project: $project
 X-Cairn-Repository: ${origin##*[:/]}
 X-Cairn-Root: ${root:-}
@@ -52,8 +64,8 @@ X-Cairn-Commit: ${head:-}
 END
 ) || exit 0
 case "$1${2:-}" in
-    claude-codeStop) (send "$1" </dev/null >/dev/null 2>&1 &) ;;
-    *SessionEnd) (send "$1" --end </dev/null >/dev/null 2>&1 &) ;;
+    claude-codeStop) (send 60 "$1" </dev/null >/dev/null 2>&1 &) ;;
+    *SessionEnd) (send 60 "$1" --end </dev/null >/dev/null 2>&1 &) ;;
 esac
 case $answer in # a page of a proxy, or a redirection, is nothing that a model should read
     '{'*'}200' | '{'*'}'?200) printf '%s\n' "${answer%200}" ;;

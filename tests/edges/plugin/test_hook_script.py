@@ -19,6 +19,7 @@ from tests.support.served import address, other_place, place
 
 PLUGIN = Path(__file__).parents[3] / "deploy/plugin"
 SCRIPT = PLUGIN / "bin/hook.sh"
+SHELLS: Final = ("dash", "bash")
 TOKEN = "crn_pat_of_nobody"
 PAYLOAD = json.dumps({"session_id": "r", "hook_event_name": "UserPromptSubmit", "prompt": "Größe?"})
 ANSWER = '{"hookSpecificOutput": {"additionalContext": "Know this.\\n%s"}}'
@@ -36,12 +37,12 @@ each_program = pytest.mark.parametrize("harness", [one.value for one in Harness]
 
 
 def run(
-    url: str, *args: str, payload: str = PAYLOAD, **environment: str
+    url: str, *args: str, payload: str = PAYLOAD, shell: str = SHELLS[0], **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """Run the script as a program's hook would, under the strictest shell."""
     usual = {"PATH": os.environ["PATH"], "CAIRN_URL": url, "CAIRN_TOKEN": TOKEN}
     return subprocess.run(
-        ["dash", str(SCRIPT), *(args or ("claude-code", "", PATIENCE))],
+        [shell, str(SCRIPT), *(args or ("claude-code", "", PATIENCE))],
         input=payload,
         capture_output=True,
         text=True,
@@ -137,8 +138,30 @@ def test_the_client_sends_what_was_said_between_tools_where_it_is_installed(
         arguments, url, payload = sent.result(timeout=60).split("\n", 2)
 
     assert ANSWER in done.stdout
-    assert (arguments, url, payload) == (asked, server.url, PAYLOAD)
+    assert (arguments, url, payload) == (asked, server.url, f"{PAYLOAD}\n")
     assert server.bodies == [PAYLOAD]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_client_that_hangs_holds_no_agent_up_without_timeout_either(
+    shell: str, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "nobody-writes")
+    programs = {
+        "cairn": f"exec cat {tmp_path}/nobody-writes",
+        "timeout": "exit 127",
+        "sleep": "exit",
+    }
+    for name, does in programs.items():  # its time is over at once
+        (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
+        (tmp_path / name).chmod(0o755)
+
+    with serving(GIVEN) as server:
+        path = f"{tmp_path}:{os.environ['PATH']}"
+        done = run(server.url, "codex", "Stop", "5", shell=shell, PATH=path)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ANSWER in done.stdout
 
 
 def _repository(folder: Path, address: str) -> Path:
