@@ -45,8 +45,9 @@ def keep(
         waiting = islice(client.waiting(), LONGEST_LIST)
         known = [row["memory"] for row in waiting if row.get("memory")]
         for named in ids:
-            found = [one for one in known if str(one["id"]).replace("-", "").endswith(_bare(named))]
-            if len(found) != 1:
+            end = _bare(named)
+            found = [one for one in known if _bare(str(one["id"])).endswith(end)]
+            if len(end) < -ID_SHOWN or len(found) != 1:  # less may mean another by chance
                 raise Misused(
                     detail=f"{named} is not one memory that waits for review.",
                     hint="Name it as the list shows it, or with its whole id.",

@@ -69,6 +69,7 @@ def init(
     """Connect the agents of this machine: shows each file and what changes in it, then asks."""
     terminal: Terminal = context.obj
     connection = terminal.connection(project=project)
+    _check_lessons(lessons, connection.project)
     chosen = _chosen(terminal, harness or [])
     planned = tuple(install.plan(places=terminal.places, connection=connection, harnesses=chosen))
     for one in planned:
@@ -104,14 +105,24 @@ def _check_lendable(terminal: Terminal, connection: Connection) -> None:
         )
 
 
-def _choose_lessons(
-    terminal: Terminal, connection: Connection, lessons: str, *, is_shown_only: bool
-) -> None:
-    """Set for whom is what sessions of the project teach; ask who may say so, once."""
+def _check_lessons(lessons: str, project: str) -> None:
+    """Raise Misused for an audience that is not known, or of no project, before files change."""
     if lessons and lessons not in LESSONS_FOR:
         raise Misused(
             detail=f"{lessons} is not known.", hint=f"Known are {', '.join(LESSONS_FOR)}."
         )
+    if lessons and not project:
+        raise Misused(
+            detail="--lessons is of a project, and none is named.",
+            hint="Name it: --project NAME.",
+            command="cairn whoami",
+        )
+
+
+def _choose_lessons(
+    terminal: Terminal, connection: Connection, lessons: str, *, is_shown_only: bool
+) -> None:
+    """Set for whom is what sessions of the project teach; ask who may say so, once."""
     if is_shown_only or not connection.project:
         return
     with terminal.client(connection=connection, in_person=True) as client:

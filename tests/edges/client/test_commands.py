@@ -308,3 +308,19 @@ def test_nobody_there_is_said_after_three_tries() -> None:
         client.me()
 
     assert pauses == [0.5, 1.0]
+
+
+@pytest.mark.parametrize("named", ["", "-", "e1"])
+def test_what_is_kept_is_named_as_the_list_shows_it(
+    cairn: Cairn, served: Served, named: str
+) -> None:
+    waiting = {"id": "0190c0de-0000-7000-8000-00000000c0e1", "content": CART}
+    page = {"items": [{"memory": waiting, "group": "session"}], "next_cursor": None}
+    script = served((200, {}, page), (200, {}, page), (200, {}, waiting))
+    of_it = ("--url", script.url, "--token", "t-1", "keep")
+
+    refused, kept = cairn(*of_it, "--", named), cairn(*of_it, "0000c0e1")
+
+    assert (refused.code, kept.code) == (2, 0), refused.err + kept.err
+    assert "as the list shows it" in refused.err
+    assert ["/keep" in path for path, _ in script.sent] == [False, False, True]

@@ -285,6 +285,20 @@ def test_login_by_code_keeps_the_token_for_its_owner_alone(
     assert cairn("whoami").code == 0
 
 
+def test_lessons_of_no_project_are_refused_before_a_file_changes(agents: Path, here: Cairn) -> None:
+    kept = agents / ".config" / "cairn" / "config.toml"
+    lines = kept.read_text().splitlines(keepends=True)
+    kept.write_text("".join(one for one in lines if not one.startswith("project")))
+    before = _everything(agents)
+
+    nowhere = here("init", "--yes", "--lessons", "personal")
+    unknown = here("init", "--yes", "--project", "shop", "--lessons", "all")
+
+    assert (nowhere.code, unknown.code) == (2, 2)
+    assert "--project NAME" in nowhere.err
+    assert _everything(agents) == before
+
+
 def test_a_token_that_decides_as_its_person_goes_into_no_file_of_an_agent(
     agents: Path, here: Cairn, address: str, place: Place
 ) -> None:
