@@ -251,4 +251,5 @@ def reflection_totals(*, caller: Caller, project: str) -> ReflectionTotals:
             memories=Count("pk"),
             kept=Count("pk", filter=Q(user_verified=True)),
         )
-        return ReflectionTotals(asked=asked.count(), **found)
+        once = asked.filter(reflection__has_key="asked_at")  # not once more for each part
+        return ReflectionTotals(asked=once.count(), **found)

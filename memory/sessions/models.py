@@ -32,7 +32,8 @@ class Session(models.Model):
     `figures` are the numbers by which groups are compared.
 
     `reflection` is what its agent was asked before it stopped, None where it was not: when
-    (`asked_at`), and on which evidence (`lessons`).
+    (`asked_at`), and on which evidence (`lessons`, until its events are forgotten); or in which
+    part before this one it was (`asked_in`).
 
     `thread` names the piece of work that several sessions may belong to.
     """

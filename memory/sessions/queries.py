@@ -38,6 +38,7 @@ from teams.permissions import Act, require
 STATES: Final = ("open", "ended", "consolidated")
 READ_AT_ONCE: Final = 20  # turns, so that a page that is full early has read little more
 FILE: Final = "sessions/sql/sessions.sql"
+ASKED_IN: Final = "asked_in"  # of a reflection: the part of a session whose agent was asked
 
 # Defaults, not measured.
 LARGEST_PAGE: Final = 1_000_000  # characters of a page; a turn has at most 100,000
@@ -242,9 +243,16 @@ def _of_program(caller: Caller) -> Q:
 
 
 def asked(*, session_id: UUID, since: datetime) -> Session | None:
-    """Return a session whose agent was asked for lessons since; None for another. In a unit."""
-    rows = Session.objects.select_related("project").filter(pk=session_id)
-    return rows.filter(reflection__asked_at__gte=since.isoformat()).first()
+    """Return a session whose agent was asked for lessons since; None for another. In a unit.
+
+    The one of its parts in which that was, where it was full and went on.
+    """
+    rows = Session.objects.select_related("project").filter(reflection__isnull=False)
+    row = rows.filter(pk=session_id).first()
+    if row is not None and (part := (row.reflection or {}).get(ASKED_IN)):
+        row = rows.filter(pk=part).first()
+    asked_at = "" if row is None else str((row.reflection or {}).get("asked_at", ""))
+    return row if asked_at >= since.isoformat() else None
 
 
 def is_replied(*, session_id: UUID, after: int) -> bool:
@@ -275,7 +283,7 @@ def to_view(row: Session) -> SessionView:
     same |= {
         "project": row.project.slug if row.project else None,
         "plan": tuple(row.plan or ()),
-        "reflection": row.reflection or {},
+        "reflection": {} if ASKED_IN in (row.reflection or {}) else row.reflection or {},
         "turns": int(getattr(row, "turn_count", 0) or 0),
         "last_sequence": int(getattr(row, "last_sequence", 0) or 0),
         "group": row.experiment_group if is_compared else "",

@@ -27,7 +27,6 @@ COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
 NOT_OF_SLUGS: Final = re.compile(r"[^a-z0-9-]+")
 DELIVERED: Final = (
     "briefed_at", "brief_tries", "prefetched_at", "compacted_at", "experiment_group",
-    "reflection",
 )  # fmt: skip
 CONTINUED: Final = (  # what the session that goes on has of the full one
     "thread", "type", "phase", "methodology", "agent", "cwd", "root", "branch", "commit",
@@ -152,5 +151,8 @@ def go_on(*, caller: Caller, row: Session, name: str, now: datetime) -> Placed:
         }
         for field in DELIVERED:
             setattr(placed.row, field, getattr(row, field))
-        placed.row.save(update_fields=["observed", *DELIVERED])
+        if row.reflection is not None:  # asked once in all parts; what about, the one of then knows
+            asked_in = row.reflection.get(sessions.ASKED_IN, str(row.id))
+            placed.row.reflection = {sessions.ASKED_IN: asked_in}
+        placed.row.save(update_fields=["observed", "reflection", *DELIVERED])
     return placed

@@ -8,6 +8,7 @@ verifies it. After outside content, of which `binding` knows, nothing an agent a
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
+from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller, is_person
@@ -32,7 +33,7 @@ def as_answer(*, caller: Caller, new: NewMemory, now: datetime) -> NewMemory:
     since = now - timedelta(minutes=ANSWER_MINUTES)
     with tenancy.unit():
         row = sessions.asked(session_id=new.session_id, since=since)
-        if row is None or not _is_answer(row, new):
+        if row is None or not _is_answer(row, new, parts=(row.id, new.session_id)):
             return new
     asked: dict[str, Any] = row.reflection or {}
     last = max(one["sequence"] for one in asked["lessons"])
@@ -43,7 +44,7 @@ def as_answer(*, caller: Caller, new: NewMemory, now: datetime) -> NewMemory:
     )
 
 
-def _is_answer(row: Session, new: NewMemory) -> bool:
+def _is_answer(row: Session, new: NewMemory, *, parts: tuple[UUID, ...]) -> bool:
     """Say whether what is added now answers: to the session's project, no person spoke since.
 
     And so far its agent has given fewer answers than it may. In a unit.
@@ -55,8 +56,8 @@ def _is_answer(row: Session, new: NewMemory) -> bool:
     first = datetime.fromisoformat(
         (row.reflection or {}).get("first_asked_at", asked_at.isoformat())
     )
-    spoken = Turn.objects.filter(session=row, role=Speaker.USER.value, at__gt=asked_at)
+    spoken = Turn.objects.filter(session__in=parts, role=Speaker.USER.value, at__gt=asked_at)
     given = Memory.objects.filter(
-        session_id=row.id, source=Source.AGENT_EXPLICIT.value, created_at__gte=first
+        session_id__in=parts, source=Source.AGENT_EXPLICIT.value, created_at__gte=first
     )
     return given.count() < ANSWERS_MOST and not spoken.exists()

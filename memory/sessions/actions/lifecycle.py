@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import F, Func, JSONField, Q, Value
 
 from accounts import free_texts, jobs, tenancy
 from accounts.caller import Caller
@@ -298,11 +298,20 @@ def forget(*, now: datetime) -> int:
             named = tuple(id for id, its in own.items() if its == days)
             past |= Q(session__project__in=named) & _is_past(now - timedelta(days=days))
         done = past & Q(stream__in=OF_EVENTS)
+        events = Turn.all_streams.filter(done).order_by().values("session")
+        asked = Session.objects.filter(reflection__has_key="asked_at", pk__in=events)
+        asked.update(reflection=_without_lessons())  # they quote what is forgotten
         turns, _ = Turn.all_streams.filter(said | done).delete()
         old = now - timedelta(days=KEEP_GIVEN_DAYS)
         given, _ = GivenOut.all_rows.filter(at__lt=old).delete()
         Session.objects.filter(heading_tokens__gt=0, active_at__lt=old).update(heading_tokens=0)
     return turns + given
+
+
+def _without_lessons() -> Func:
+    """Return what was asked of an agent, when, and no more about what."""
+    path, none = Value(["lessons"]), Value([], output_field=JSONField())
+    return Func(F("reflection"), path, none, function="jsonb_set", output_field=JSONField())
 
 
 def _is_past(old: datetime) -> Q:

@@ -17,7 +17,8 @@ from memory.intake.validation import NewMemory
 from memory.observer.actions import reflection
 from memory.observer.lessons import TOKENS_MOST
 from memory.search.request import NEVER, Deadline
-from memory.sessions.actions import answers, binding
+from memory.sessions.actions import answers, binding, lifecycle
+from memory.sessions.actions.append_events import MOST_OF_SESSION
 from memory.sessions.models import Session
 from memory.taxonomy import Source
 from memory.text import tokens
@@ -174,6 +175,38 @@ def test_three_answers_are_evidenced_and_what_comes_after_is_not(run: Run) -> No
     assert shown == [("evidenced", False, of)] * 3 + [("unverified", False, "")]
     totals = reflection_totals(caller=run.program, project="store")
     assert (totals.asked, totals.answered, totals.memories, totals.kept) == (1, 1, 3, 0)
+
+
+def test_a_session_that_is_full_is_asked_once_in_all_its_parts_and_answers_in_the_next(
+    run: Run,
+) -> None:
+    run.pushed().stops()
+    with tenancy.unit():
+        Session.objects.update(events=MOST_OF_SESSION, folded=MOST_OF_SESSION)
+    run.ran("git push", error=NO_UPSTREAM)  # it goes on
+    run.ran(PUSHED)
+
+    again, answer = run.stops(), run.added().memory
+
+    first, second = row("run-1"), row("run-1#2")
+    assert again == ""
+    assert second.reflection == {"asked_in": str(first.id)}
+    assert answer is not None
+    assert (answer.session_id, answer.verification) == (second.id, "evidenced")
+    assert answer.source_uri.startswith(f"session:{first.id}#event-")
+    totals = reflection_totals(caller=run.program, project="store")
+    assert (totals.asked, totals.answered) == (1, 1)
+
+
+def test_what_an_agent_was_asked_about_is_forgotten_with_what_it_did(run: Run) -> None:
+    run.pushed().stops()
+    with tenancy.unit():
+        Session.objects.update(state="consolidated")
+
+    lifecycle.forget(now=run.now + timedelta(days=400))
+
+    reflection = row().reflection or {}
+    assert (reflection["lessons"], "asked_at" in reflection) == ([], True)
 
 
 def test_what_is_added_after_a_person_spoke_elsewhere_or_by_a_person_is_no_answer(
