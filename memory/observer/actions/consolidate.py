@@ -59,8 +59,8 @@ class Consolidation:
     noted: Counter[str] = field(default_factory=Counter)  # of the counts, by the session's row
     dropped: Counter[str] = field(default_factory=Counter)
     degraded: Counter[str] = field(default_factory=Counter)
-    missed: int | None = None  # the turn before the first that a model failed on
-    is_away: bool = False  # no model answered, so that this was no try
+    missed: int | None = None  # the turn before the first that a model failed on, in any run
+    is_failed_try: bool = False  # a model answered in this run, and not well
 
 
 def consolidate(
@@ -82,14 +82,17 @@ def consolidate(
     if run is None:
         return {"gone": 1}  # or open again: its next end takes it
     row, tenant = run.session, tenancy.current().schema_name
+    run.missed = row.result.get(MISSED)
     with tenancy.unit():
         total = row.turns.filter(sequence__gt=row.taken_through).count()
     while turns := _next_turns(row):
         for batch in model_answers.batches(turns=turns):
             found = extraction.extract_part(turns=batch, allowance=run.allowance, tenant=tenant)
             take(run, found, turns=len(batch))
-            if run.missed is None and found.degraded == extraction.Degraded.MODEL_FAILED.value:
-                run.missed = batch[0].sequence - 1
+            if found.degraded == extraction.Degraded.MODEL_FAILED.value:
+                before = batch[0].sequence - 1
+                run.missed = before if run.missed is None else min(run.missed, before)
+                run.is_failed_try = True
             run.counts["turns"] += len(batch)
             _advance(run, batch[-1].sequence)
             tell(run.counts["turns"], total)
@@ -305,7 +308,7 @@ def _without_missed(run: Consolidation, result: Mapping[str, Any]) -> dict[str, 
     """Return a result with from where a model may read again, if it may."""
     names = {MISSED, "degraded"} if run.missed is None else {MISSED}
     kept = {name: value for name, value in result.items() if name not in names}
-    tries = int(result.get(MISSED_TRIES, 0))
-    if run.missed is None or (tries >= TRIES_MOST and not run.is_away):
+    tries = int(result.get(MISSED_TRIES, 0)) + run.is_failed_try
+    if run.missed is None or tries > TRIES_MOST:
         return kept
-    return {**kept, MISSED: run.missed, MISSED_TRIES: tries + (not run.is_away)}
+    return {**kept, MISSED: run.missed, MISSED_TRIES: tries}

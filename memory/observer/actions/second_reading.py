@@ -36,6 +36,7 @@ def read_again(
 ) -> Mapping[str, Any]:
     """Let a model read the turns that it failed on, 300 at most; return the counts.
 
+    What is left of a longer session is read when `queue_missed` queues it next.
     Raises as `consolidate` does.
     """
     run = consolidate.begin(session_id, holder or uuid4(), now, is_decided=False)
@@ -44,13 +45,15 @@ def read_again(
     row, tenant = run.session, tenancy.current().schema_name
     with tenancy.unit():
         after = int(row.result.get(consolidate.MISSED, row.taken_through))
-        spoken = sessions.spoken(session_id=row.id, after=after, limit=consolidate.READ_AT_ONCE)
-    turns = tuple(one for one in spoken if one.sequence <= row.taken_through)
+        spoken = sessions.spoken(session_id=row.id, after=after, limit=consolidate.READ_AT_ONCE + 1)
+    missed = tuple(one for one in spoken if one.sequence <= row.taken_through)
+    turns = missed[: consolidate.READ_AT_ONCE]
+    run.missed = turns[-1].sequence if len(turns) < len(missed) else None
     for batch in model_answers.batches(turns=turns):
         found = extraction.extract_part(turns=batch, allowance=run.allowance, tenant=tenant)
         if found.degraded:
             consolidate.book(run, found)
-            run.missed, run.is_away = batch[0].sequence - 1, found.spent.is_away
+            run.missed, run.is_failed_try = batch[0].sequence - 1, not found.spent.is_away
             break
         if found.method == extraction.Mode.LLM.value:
             consolidate.take(run, _without_restated(row, found), turns=len(batch))

@@ -147,6 +147,34 @@ def test_what_a_model_failed_on_is_read_again_once_and_nothing_is_doubled(
     assert queue_missed(now=later + timedelta(days=1)) == 0
 
 
+def test_a_session_that_goes_on_keeps_where_a_model_failed_first(
+    shop: Shop, vendor: Vendor
+) -> None:
+    vendor.script.append(Fault.HALF_JSON)
+    run = shop.opened(shop.owner, shared=True)
+    run.says(*(NewTurn(role=speaker.value, text=text) for speaker, text in TALK))
+    run.ends().consolidated()
+    run.says(NewTurn(role="user", text="We decided to sign each release with cosign in CI."))
+    run.ends().consolidated()
+
+    counts = read_again(session_id=run.id, now=shop.now, tell=silent)
+
+    assert counts["read_again"] == len(TALK) + 1
+    assert "missed_from" not in run.row.result
+
+
+def test_a_long_session_is_read_again_in_parts_to_its_end(shop: Shop, vendor: Vendor) -> None:
+    run = shop.opened(shop.owner, shared=True)
+    for _ in range(2):
+        run.says(*[NewTurn(role="user", text="Thanks a lot!")] * 160)
+    run.ends().consolidated()
+    run.update(result={**run.row.result, "missed_from": 0})
+
+    parts = [read_again(session_id=run.id, now=shop.now, tell=silent) for _ in range(3)]
+
+    assert [one.get("read_again", 0) for one in parts] == [300, 20, 0]
+
+
 def test_a_model_that_stays_away_is_asked_three_times_and_words_keep_what_they_took(
     shop: Shop, vendor: Vendor
 ) -> None:
