@@ -90,16 +90,20 @@ def find_dead_ends(*, scratchpad: Scratchpad) -> tuple[DeadEnd, ...]:
     """Find the approaches that were given up, the same one once."""
     deeds = in_order(scratchpad=scratchpad)
     found: dict[str, DeadEnd] = {}
-    reasons: dict[str, str] = {}  # by agent: why something did not work that it names afterwards
+    reasons: dict[str, tuple[int, str]] = {}  # by agent: why what it names afterwards did not work
     for remark in scratchpad.remarks:
         if remark.kind is not RemarkKind.DEAD_END:
             continue
         end = _find_end(remark, deeds, scratchpad.task)
         if end is None:
             reason = _REFUSED.search(texts.straighten_apostrophes(text=remark.text))
-            reasons |= {remark.agent: reason["why"].strip()} if reason else {}
+            if reason:
+                reasons[remark.agent] = remark.sequence, reason["why"].strip()
         else:
-            why = max(reasons.pop(remark.agent, ""), end.why_it_failed, key=len)
+            *_, last_try, _ = end.evidence
+            said_at, before = reasons.pop(remark.agent, (0, ""))
+            near = before if said_at > last_try.sequence else ""  # else of something tried earlier
+            why = max(near, end.why_it_failed, key=len)
             found[end.approach.lower()] = replace(end, why_it_failed=why)
     return tuple(found.values())[-MOST:]
 

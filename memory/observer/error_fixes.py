@@ -16,6 +16,7 @@ session. Neither do errors of commands that only look or move files, nor what a 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, product
 from typing import Final
 
@@ -33,6 +34,7 @@ COMMANDS_NAMED: Final = 3  # that helped
 HOOK_MORE: Final = 2  # messages of a hook beside the first, which may block for several reasons
 SHORTEST_SHARED: Final = 3  # letters of a word that a command and an error have
 COMMAND_MOST: Final = 120  # characters of a command that is named
+PARSED_MOST: Final = 4 * RETRY_CALLS  # lines: each is compared with those before and behind it
 
 COMMANDS: Final = frozenset({Act.RUN, Act.TEST})
 _LOOKS: Final = frozenset({
@@ -220,7 +222,12 @@ def _describe_hook(found: list[Attempt], said: str) -> str:
 
 def find_commands(deed: Deed) -> tuple[Command, ...]:
     """Return the commands of a line that do more than look at things or move them."""
-    typed, _, _ = deed.target.partition("<<")  # what is handed over is no command
+    return _commands_of(deed.target)
+
+
+@lru_cache(maxsize=PARSED_MOST)
+def _commands_of(line: str) -> tuple[Command, ...]:
+    typed, _, _ = line.partition("<<")  # what is handed over is no command
     line = _ELSEWHERE.sub("git", typed)
     return tuple(
         one

@@ -356,6 +356,16 @@ def test_a_reason_that_was_given_before_the_approach_was_named_is_kept_with_it()
     assert found.why_it_failed == "prices must be kept for sixty seconds"
 
 
+def test_a_reason_of_what_was_tried_earlier_is_no_reason_of_a_later_dead_end() -> None:
+    story = Story().edit("cache.py")
+    story.say("This approach won't work: prices must be kept for sixty seconds. Let me look.")
+    story.edit("bus.py").say("I gave up on a global lock in the importer.")
+
+    (found,) = dead_ends.find_dead_ends(scratchpad=story.scratchpad())
+
+    assert found.why_it_failed == "I gave up on a global lock in the importer."
+
+
 def test_a_turn_to_another_way_alone_and_words_without_a_try_are_no_dead_end() -> None:
     for story in (
         Story().edit("a").say("Let me try a different approach."),
