@@ -46,6 +46,7 @@ TOKENS_A_PAIR: Final = 40  # of an answer; default, not measured
 MODEL_USE: Final = "model_use"  # of statistics: calls by day and model
 JUDGED_ADDS: Final = "judged_adds"  # of statistics: calls by day
 DAY_CAP: Final = "day_calls_spent"
+UNREAD: Final = "unread_sentences"  # of what was dropped: the rest of a person's long turns
 PER: Final = Decimal(1_000_000)  # tokens that a price is for
 
 
@@ -133,15 +134,15 @@ def extract_part(*, turns: tuple[Turn, ...], allowance: Allowance, tenant: str) 
     `tenant` is the schema whose circuit and budget the call uses.
     """
     if allowance.mode is Mode.HEURISTIC:
-        return _extracted(extract.extract(turns=turns))
+        return _by_words(turns)
     asked = turns if allowance.mode is Mode.LLM else model_answers.worth_asking(turns=turns)
     nonce = secrets.token_hex(NONCE_BYTES)
     written = model_answers.written(turns=asked, nonce=nonce)
     if not written:
-        return _extracted(extract.extract(turns=turns))
+        return _by_words(turns)
     missing, model = model_for(allowance=allowance, tenant=tenant)
     if model is None:
-        return _extracted(extract.extract(turns=turns), degraded=missing)
+        return _by_words(turns, degraded=missing)
     data, spent = ask(
         model=model,
         question=model_answers.EXTRACT,
@@ -151,10 +152,18 @@ def extract_part(*, turns: tuple[Turn, ...], allowance: Allowance, tenant: str) 
         most_calls=allowance.most_calls,
     )
     if data is None:
-        found = extract.extract(turns=turns)
-        return _extracted(found, degraded=Degraded.MODEL_FAILED, spent=spent)
+        return _by_words(turns, degraded=Degraded.MODEL_FAILED, spent=spent)
     found, dropped = model_answers.read(data=data, turns=asked, cosines=_local_cosines(tenant))
     return _extracted(found, method=Mode.LLM, dropped=dropped, spent=spent)
+
+
+def _by_words(
+    turns: tuple[Turn, ...], *, degraded: Degraded | None = None, spent: Spent = NOTHING_SPENT
+) -> Extracted:
+    """Take candidates by words alone, and count the sentences that were left unread."""
+    left_out = Counter({UNREAD: extract.unread(turns=turns)})
+    found = extract.extract(turns=turns)
+    return _extracted(found, dropped=+left_out, degraded=degraded, spent=spent)
 
 
 def _local_cosines(tenant: str) -> model_answers.Cosines | None:
@@ -168,9 +177,12 @@ def _local_cosines(tenant: str) -> model_answers.Cosines | None:
         log.warning("Paraphrases are compared by words: %s", error.detail)
         return None
 
+    known: dict[str, Any] = {}  # vectors of what was compared: sentences are, with each candidate
+
     def cosines(text: str, others: Sequence[str]) -> Sequence[float]:
-        first, *vectors = embedder.embed_documents(texts=(text, *others))
-        return [float(first @ vector) for vector in vectors]
+        if new := tuple(dict.fromkeys(one for one in (text, *others) if one not in known)):
+            known.update(zip(new, embedder.embed_documents(texts=new), strict=True))
+        return [float(known[text] @ known[other]) for other in others]
 
     return cosines
 

@@ -98,7 +98,7 @@ def event_of(*, text: str, said_at: datetime | None) -> datetime | None:
 LONGEST = 600  # characters of a candidate; default, not measured
 SHORTEST = 20  # characters
 MOST_A_TURN = 6  # candidates; a turn that has more is a document; default, not measured
-LONGEST_TURN = 40  # sentences of a person; a longer one is a document; default, not measured
+LONGEST_TURN = 40  # sentences of a person that are read: what goes on is a document; default
 CONTEXT = 40  # sentences before one that may complete it; default, not measured
 CERTAIN = 0.6  # that what a cue marks is right and worth it: 62 of 100 (tests.bench.bench_foreign)
 GUESSED = 0.4  # of what a weak cue marks, until somebody says more; default, not measured
@@ -139,8 +139,8 @@ def extract(*, turns: tuple[Turn, ...]) -> tuple[Candidate, ...]:
     heard: dict[Speaker, tuple[str, ...]] = {}
     for turn in turns:
         said = own_words(turn=turn)
-        if turn.speaker is Speaker.USER and len(said) > LONGEST_TURN:
-            said = ()
+        if turn.speaker is Speaker.USER:
+            said = said[:LONGEST_TURN]
         other = Speaker.ASSISTANT if turn.speaker is Speaker.USER else Speaker.USER
         of_turn = (
             *_answer(turn, said, heard.get(other, ())),
@@ -154,6 +154,12 @@ def extract(*, turns: tuple[Turn, ...]) -> tuple[Candidate, ...]:
             one.text for one in said[-CONTEXT:] if one.paragraph not in poisoned
         )
     return without_twins(candidates=tuple(found))
+
+
+def unread(*, turns: tuple[Turn, ...]) -> int:
+    """Count the sentences of persons' turns behind those that `extract` reads."""
+    lengths = (len(own_words(turn=one)) for one in turns if one.speaker is Speaker.USER)
+    return sum(max(0, length - LONGEST_TURN) for length in lengths)
 
 
 def without_twins(*, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:

@@ -14,7 +14,7 @@ from memory.evaluation import conversations
 from memory.evaluation.dataset import Split
 from memory.experiments import uplift
 from memory.extraction import model_answers
-from memory.extraction.extract import Candidate, extract
+from memory.extraction.extract import LONGEST_TURN, Candidate, extract, unread
 from memory.extraction.model_answers import StatementPair
 from memory.intake.integrate import Judged, Relation
 from memory.sessions.turns import Speaker, Turn
@@ -31,6 +31,20 @@ def found(*talk: tuple[Speaker, str]) -> tuple[Candidate, ...]:
             for number, (speaker, text) in enumerate(talk, 1)
         )
     )
+
+
+def test_of_a_long_turn_of_a_person_the_first_sentences_are_read_and_the_rest_is_counted() -> None:
+    rule = "Every response must carry a request id."
+    talk = " ".join(f"The weather was fine on day {day}." for day in range(LONGEST_TURN - 1))
+    turns = [
+        Turn(sequence=1, speaker=Speaker.USER, text=text)
+        for text in (f"{rule} {talk} {rule}", f"{talk} More talk. {rule}", rule)
+    ]
+
+    read = [[one.content for one in extract(turns=(turn,))] for turn in turns]
+
+    assert read == [[rule], [], [rule]]
+    assert [unread(turns=(turn,)) for turn in turns] == [1, 1, 0]
 
 
 def kept(text: str, speaker: Speaker = Speaker.USER) -> list[tuple[str, str]]:
