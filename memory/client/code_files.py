@@ -27,7 +27,7 @@ LONGEST_PATH: Final = 400  # characters; the server takes no more
 GENERATED: Final = re.compile(
     r".*\.min\.(?:js|css)|.*\.map|.*-lock\.(?:json|ya?ml)|.*\.lock|go\.sum|.*\.lockb"
 )
-SECRET: Final = re.compile(
+SECRET: Final = re.compile(  # files made to hold secrets, by their names; the server uses it too
     r"\.env(?:\.(?!example|sample|template|dist).*)?|.*\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|asc)"
     r"|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:\..*)?|\.(?:netrc|pgpass|htpasswd|npmrc|pypirc)"
     r"|credentials(?:\.(?:json|ya?ml|toml|ini|csv|xml))?|.*\.tfstate(?:\..*)?"

@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 from typing import Final
 
+from memory.client import code_files
 from memory.text.text import read_words
 
 MODULE_DEPTH: Final = 2  # folders that name a module; default, not measured
@@ -21,15 +22,6 @@ _CONFIG_ENDS: Final = (".toml", ".ini", ".cfg", ".yaml", ".yml", ".env", ".conf"
 _SETTING: Final = re.compile(  # beside what configures: files that settings are added to
     r"(?:\A|/)config/[\w.-]+\.(?:exs|rb|php|js)\Z|(?:\A|/)\.(?:github|husky)/|(?:\A|/)\.?[\w-]+(?:rc|ignore)\Z"
     r"|(?:\A|/)[\w-]+\.config\.\w+\Z|(?:\A|/)mix\.exs\Z|\.(?:toml|ini|cfg|ya?ml|conf)\Z"
-)
-# Files made to hold secrets, by their names; the same as in memory/client/code_files.py
-SECRET: Final = re.compile(
-    r"\.env(?:\.(?!example|sample|template|dist).*)?|.*\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|asc)"
-    r"|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:\..*)?|\.(?:netrc|pgpass|htpasswd|npmrc|pypirc)"
-    r"|credentials(?:\.(?:json|ya?ml|toml|ini|csv|xml))?|.*\.tfstate(?:\..*)?"
-    r"|.*\.tfvars(?:\.json)?|\.vault-token|\.git-credentials|\.docker(?:cfg|configjson)"
-    r"|(?:.*\.)?kubeconfig(?:\..*)?"
-    r"|.+\.env|\.envrc|\.yarnrc(?:\.ya?ml)?|pip\.conf|secrets?\.(?:json|ya?ml|toml|ini|cfg|conf)"
 )
 _TEST: Final = re.compile(
     r"(?:\A|/)(?:tests?|specs?|__tests__)/|(?:_test|\.test|\.spec|_spec)\.\w+\Z"
@@ -102,7 +94,7 @@ def is_setting(*, path: str) -> bool:
 
 def holds_secrets(*, path: str) -> bool:
     """Say whether a file is made to hold secrets, by its name."""
-    return SECRET.fullmatch(_slashes(path).lower().rpartition("/")[2]) is not None
+    return code_files.SECRET.fullmatch(_slashes(path).lower().rpartition("/")[2]) is not None
 
 
 def is_test(*, path: str) -> bool:

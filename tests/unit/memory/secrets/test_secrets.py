@@ -69,6 +69,7 @@ CLEAN = (
     "redis-cli -a $REDIS_PASSWORD ping; PGPASSWORD=$(cat pw) psql",
     "| password | string | required |\n|---|---|---|\n| token | the_token | no |",
     "Das Passwort ist im Tresor. La contraseña es secreta. Sign in / register.",
+    "Settings: Account / OAuth2Settings. Admin / V2Dashboard. User / Base64Encoder.",
     "The password is stored in the vault and rotated by the platform team.",
     "Set password = os.environ['DB_PASSWORD'] in the settings.",
     "def login(username: str, password: str) -> Token: ...",
