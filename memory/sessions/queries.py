@@ -283,13 +283,19 @@ def to_view(row: Session) -> SessionView:
     same |= {
         "project": row.project.slug if row.project else None,
         "plan": tuple(row.plan or ()),
-        "reflection": {} if ASKED_IN in (row.reflection or {}) else row.reflection or {},
+        "reflection": _own_reflection(row),
         "turns": int(getattr(row, "turn_count", 0) or 0),
         "last_sequence": int(getattr(row, "last_sequence", 0) or 0),
         "group": row.experiment_group if is_compared else "",
         "task": str((row.observed or {}).get("task", "")),
     }
     return SessionView(**same)
+
+
+def _own_reflection(row: Session) -> dict[str, Any]:
+    """Return what the agent was asked in this part of a session; empty for nothing."""
+    asked: dict[str, Any] = row.reflection or {}
+    return {} if ASKED_IN in asked else asked
 
 
 def _counted(rows: QuerySet[Session]) -> QuerySet[Session]:
