@@ -6,7 +6,7 @@ it is stored, so rows are appended and never moved. Typed payloads of some types
 """
 
 from enum import IntEnum, StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 
 class MemoryType(StrEnum):
@@ -148,6 +148,26 @@ class LinkKind(StrEnum):
     VALIDATES = "validates"
     SEE_ALSO = "see_also"
     SIMILAR = "similar"  # nearly the same text, but for something that may matter
+
+
+class ConflictCause(StrEnum):
+    """Why a candidate did not replace what it contradicts, so that a person decides."""
+
+    EQUAL = "equal"
+    PROPOSED = "proposed"
+    OUTRANKED = "outranked"
+    PROTECTED = "protected"
+    ELSEWHERE = "elsewhere"
+    OLDER = "older"
+    UNREVIEWED = "unreviewed"
+    JUDGED = "judged"
+    SHARE = "share"
+    UNSURE = "unsure"
+
+
+PROPOSALS: Final = (  # where the candidate would replace what only people change
+    ConflictCause.PROPOSED, ConflictCause.OUTRANKED, ConflictCause.PROTECTED,
+)  # fmt: skip
 
 
 class Verdict(StrEnum):

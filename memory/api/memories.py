@@ -46,7 +46,6 @@ from memory.errors import RefusedByGate
 from memory.intake import queries as action_log
 from memory.intake.actions.outcome import Outcome, refused_item
 from memory.intake.actions.remember import remember, remember_all
-from memory.intake.actions.revise import revise
 from memory.records import filters
 from memory.records.actions import archive, confirm, pin, restore
 from memory.records.queries import memories
@@ -173,20 +172,29 @@ def list_versions(call: Call) -> tuple[memories.VersionView, ...]:
     return memories.history(caller=call.caller, memory_id=call.id)
 
 
-@patch("memories/{id}", tag="memories", answer=Memory, edits=Edits.NAMED_VERSION, idempotent=True)
-def edit_memory(call: Call, body: MemoryChanges) -> object:
+@patch(
+    "memories/{id}",
+    tag="memories",
+    answer=Memory,
+    also={202: "The new words, stored beside it: they wait for a person."},
+    edits=Edits.NAMED_VERSION,
+    idempotent=True,
+)
+def edit_memory(call: Call, body: MemoryChanges) -> Answer:
     """Change a memory.
 
-    Send If-Match with the ETag you read; 412 says that someone was faster.
+    Send If-Match with the ETag you read; 412 says that someone was faster. Where only people change
+    it, or after outside content, an agent's new words are proposed (202).
     """
-    return revise(
+    done = corrections.revise_or_propose(
         caller=call.caller,
         memory_id=call.id,
         changes=body.changed(),
         if_version=call.if_version,
         now=call.now,
-        taint=binding.taint_of_caller(caller=call.caller),
     )
+    is_proposed = done.outcome != "updated"
+    return Answer(done.memory, status=202 if is_proposed else 0)
 
 
 @delete("memories/{id}", tag="memories", answer=Memory, edits=Edits.ANY_VERSION, idempotent=True)

@@ -116,7 +116,7 @@ def close_project(call: Call, body: schemas.Nothing) -> ProjectView:
 
 WHO: Final = (
     "What you wrote yourself, also with your tokens and in your sessions, is yours to take back; "
-    "what others wrote takes a steward. In person, or with a token of the scope admin."
+    "what others wrote takes a steward. In person, or with a token of the scope review."
 )
 
 

@@ -26,7 +26,7 @@ from uuid import UUID
 from accounts.messages import join_messages, message
 from memory.records import assertions, changes, restatements, statement_words
 from memory.secrets import findings
-from memory.taxonomy import Authority, LinkKind, MemoryType
+from memory.taxonomy import PROPOSALS, Authority, ConflictCause, LinkKind, MemoryType
 from memory.text import text
 
 CONFLICT_COSINE = 0.6  # at least, to look for a change; eight of ten have it, by bench_changes
@@ -53,21 +53,6 @@ class Relation(StrEnum):
     RETRACT = "retract"
     EXTEND = "extend"
     DERIVE = "derive"
-
-
-class Cause(StrEnum):
-    """Why a candidate did not replace what it contradicts, so that a person decides."""
-
-    EQUAL = "equal"
-    PROPOSED = "proposed"
-    OUTRANKED = "outranked"
-    PROTECTED = "protected"
-    ELSEWHERE = "elsewhere"
-    OLDER = "older"
-    UNREVIEWED = "unreviewed"
-    JUDGED = "judged"
-    SHARE = "share"
-    UNSURE = "unsure"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +129,7 @@ class Decision:
     target_id: UUID | None = None
     link: LinkKind | None = None
     wanted: Relation | None = None
-    cause: Cause | None = None
+    cause: ConflictCause | None = None
     cosine: float | None = None
     target_version: int | None = None
     certainty: float = 1.0
@@ -153,14 +138,14 @@ class Decision:
     @property
     def explanation(self) -> str:
         """The reason and what differs; not of a pair of which fewer people see one."""
-        if self.cause is Cause.ELSEWHERE:
+        if self.cause is ConflictCause.ELSEWHERE:
             return self.reason
         return join_messages(self.reason, self.difference)
 
     @property
     def is_proposal(self) -> bool:
         """Whether an agent would replace what only people change."""
-        return self.wanted in _REPLACES and self.cause in _BY_PEOPLE
+        return self.wanted in _REPLACES and self.cause in PROPOSALS
 
 
 _OUTCOMES: dict[Relation, tuple[LinkKind | None, str]] = {
@@ -173,7 +158,6 @@ _OUTCOMES: dict[Relation, tuple[LinkKind | None, str]] = {
 }
 _SIMILAR = message("Nearly the same is known, but not in all its words.")
 _REPLACES = frozenset({Relation.UPDATE, Relation.RETRACT})
-_BY_PEOPLE = frozenset({Cause.PROPOSED, Cause.OUTRANKED, Cause.PROTECTED})
 
 
 def is_worth_judging(
@@ -301,22 +285,25 @@ def _cause(
     candidate: CandidateStatement,
     known: StoredStatement,
     change: changes.Change | None,
-) -> Cause | None:
+) -> ConflictCause | None:
     """Return why a person decides, None where nothing contradicts or the candidate replaces."""
     if relation is Relation.CONTRADICT:
-        return Cause.ELSEWHERE if known.is_elsewhere else Cause.EQUAL
+        return ConflictCause.ELSEWHERE if known.is_elsewhere else ConflictCause.EQUAL
     if relation not in _REPLACES:
         return None
     hindrances = (
-        (Cause.ELSEWHERE, known.is_elsewhere),
-        (Cause.OUTRANKED, candidate.authority > known.authority),
-        (Cause.PROTECTED, known.is_protected and not candidate.may_replace_protected),
-        (Cause.PROTECTED, known.is_verified and candidate.authority is not Authority.HUMAN),
-        (Cause.UNREVIEWED, not candidate.is_reviewed),
-        (Cause.JUDGED, _is_judged_alone(candidate, known, change)),
-        (Cause.UNSURE, _is_unsure(known, change)),
-        (Cause.OLDER, bool(candidate.since and known.since and candidate.since < known.since)),
-        (Cause.SHARE, not candidate.has_share),
+        (ConflictCause.ELSEWHERE, known.is_elsewhere),
+        (ConflictCause.OUTRANKED, candidate.authority > known.authority),
+        (ConflictCause.PROTECTED, known.is_protected and not candidate.may_replace_protected),
+        (ConflictCause.PROTECTED, known.is_verified and candidate.authority is not Authority.HUMAN),
+        (ConflictCause.UNREVIEWED, not candidate.is_reviewed),
+        (ConflictCause.JUDGED, _is_judged_alone(candidate, known, change)),
+        (ConflictCause.UNSURE, _is_unsure(known, change)),
+        (
+            ConflictCause.OLDER,
+            bool(candidate.since and known.since and candidate.since < known.since),
+        ),
+        (ConflictCause.SHARE, not candidate.has_share),
     )
     return next((cause for cause, holds in hindrances if holds), None)
 

@@ -131,7 +131,7 @@ def extract_from_conversation(call: Call, arguments: Conversation) -> dict[str, 
         new=new,
         turns=turns,
         now=call.now,
-        taint=binding.taint_of_caller(caller=call.caller),
+        taint=binding.taint_of_caller(caller=call.caller, project=arguments.project),
     )
     jobs.until_done(caller=call.caller, job_id=job_id, seconds=arguments.wait)
     found = sessions.session(caller=call.caller, session_id=session_id)

@@ -241,11 +241,17 @@ def confirm_waiting_memory(
 def approve(
     *, caller: Caller, row: Memory, now: datetime, traces: Traces | None = None
 ) -> DecidedMemory:
-    """Keep a locked memory that waits, inside the current unit. Raises SelfApproval.
+    """Keep a locked memory that waits, inside the current unit.
 
-    `traces` has it as it was where more than that is decided about it at once.
+    Raises SelfApproval, and Conflict for what would take the place of another memory: who may put
+    it there settles their conflict. `traces` has it as it was where more is decided at once.
     """
     check_may_approve(caller=caller, row=row)
+    if pending.is_proposal(row=row):
+        raise Conflict(
+            detail="This would take the place of another memory, so it is not kept alone.",
+            hint="Settle the conflict of the two; it waits in the review inbox.",
+        )
     if traces is None:
         traces = Traces()
         traces.keep(row)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from accounts.caller import Caller, TokenScope, decides_in_person, is_person
+from accounts.caller import Caller, decides_in_person, is_person
 from accounts.errors import FieldError, InvalidInput, PreconditionFailed
 from accounts.messages import message
 from memory.errors import NotActive, ProtectedMemory
@@ -66,11 +66,6 @@ def check_reason(*, reason: str) -> None:
         )
 
 
-def may_decide(*, caller: Caller) -> bool:
-    """Say whether a person asks in person, or a credential that may decide for one."""
-    return is_person(caller=caller) or TokenScope.ADMIN in caller.scopes
-
-
 def is_author(*, caller: Caller, row: Memory) -> bool:
     """Say whether the caller, or the person it acts for, wrote a memory."""
     return caller.user_id is not None and row.author_user == caller.user_id
@@ -97,17 +92,22 @@ def check_agent_may_change(*, caller: Caller, row: Memory) -> None:
 
 
 def check_agent_may_forget(*, caller: Caller, row: Memory) -> None:
-    """Return unless an agent would let go of what it may not forget. Raises ProtectedMemory.
+    """Return unless an agent would let go of what it may not forget. Raises ProtectedMemory."""
+    if not may_forget(caller=caller, row=row):
+        raise _protected()
 
-    What `must_propose` names it forgets only where it wrote it itself, as long as no person has
-    vouched for it and it supersedes nothing.
+
+def may_forget(*, caller: Caller, row: Memory) -> bool:
+    """Say whether a caller may let go of what a memory says.
+
+    What `must_propose` names an agent forgets only where it wrote it itself, as long as no person
+    has vouched for it and it supersedes nothing.
     """
     if not must_propose(caller=caller, row=row):
-        return
+        return True
     is_own = row.author_agent == caller.agent and is_author(caller=caller, row=row)
     supersedes = MemoryLink.objects.filter(source=row, kind=LinkKind.SUPERSEDES.value)
-    if not is_own or _is_vouched(row) or supersedes.exists():
-        raise _protected()
+    return is_own and not _is_vouched(row) and not supersedes.exists()
 
 
 def _is_vouched(row: Memory) -> bool:

@@ -225,15 +225,13 @@ def hold_named(*, caller: Caller, external_id: str) -> Session | None:
     return rows.order_by("opened_at", "id").first()
 
 
-def running(*, caller: Caller, project: str | None) -> Session | None:
-    """Return the caller's open session in which something happened last; None without one.
+def running(*, caller: Caller) -> tuple[Session, ...]:
+    """Return the open sessions of the caller's program, wherever they are. In a unit.
 
-    Of a project where one is named. In a unit. Raises NotFound for a project not to be seen.
+    The one in which something happened last comes first.
     """
     rows = visible(caller=caller).filter(_of_program(caller), state="open")
-    if project is not None:
-        rows = rows.filter(project=places.find_project(caller=caller, ref=project))
-    return rows.order_by("-active_at", "id").first()
+    return tuple(rows.order_by("-active_at", "id"))
 
 
 def _of_program(caller: Caller) -> Q:

@@ -35,7 +35,7 @@ from memory.records import restatements, versions, writes
 from memory.records.actions import count_restatement, read_field
 from memory.records.models import Conflict, Memory, MemoryLink, MemoryVersion
 from memory.records.queries import views
-from memory.taxonomy import Authority, LinkKind, MemoryType, Scope, Source, Status
+from memory.taxonomy import Authority, ConflictCause, LinkKind, MemoryType, Scope, Source, Status
 
 ENDS: Final = ("source_id", "target_id", "kind")
 LogRow = ActionLog  # what callers of `log_actions` hold; they import no model for it
@@ -416,7 +416,7 @@ def _replace_or_oppose(
     carry_out(caller=author, row=row, old=old, decision=decision, now=now)
     if old is None or decision.link in {None, LinkKind.SIMILAR}:
         return None
-    if decision.cause is integrate.Cause.ELSEWHERE:
+    if decision.cause is ConflictCause.ELSEWHERE:
         return None  # of a conflict that fewer people see, no log of others hints at it
     verb = VERBS.get(decision.link, "extended")
     if decision.link is LinkKind.SUPERSEDES:

@@ -77,10 +77,13 @@ class Placement:
         return None if self.project is None else self.project.id
 
 
-def check_candidate(*, caller: Caller, new: validation.NewMemory) -> CheckedCandidate:
+def check_candidate(
+    *, caller: Caller, new: validation.NewMemory, is_proposed: bool = False
+) -> CheckedCandidate:
     """Check, scan and classify a candidate; only a custom type is read from the store.
 
-    Raises InvalidInput naming each wrong field, GovernanceDenied for layer 1 from an agent.
+    `is_proposed`: it waits for a person whatever its layer. Raises InvalidInput naming each wrong
+    field, and GovernanceDenied for what an agent would place in layer 1 by itself.
     """
     new = _of_custom_type(caller, new)
     validation.check_fields(new=new)
@@ -93,7 +96,8 @@ def check_candidate(*, caller: Caller, new: validation.NewMemory) -> CheckedCand
         pinned=new.pinned,
         document=new.source_uri if new.source == Source.IMPORT.value else "",
     )
-    if seen.governance is Governance.CONSTITUTIONAL and not may_write_for_all(caller=caller):
+    is_of_layer_1 = seen.governance is Governance.CONSTITUTIONAL and not is_proposed
+    if is_of_layer_1 and not may_write_for_all(caller=caller):
         raise GovernanceDenied(
             detail="Only a steward, in person, places a memory in the constitutional layer.",
             hint="Leave out the type or tag identity or chain_of_command, or ask a steward.",

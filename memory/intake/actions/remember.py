@@ -31,7 +31,7 @@ from memory.intake.validation import NewMemory
 from memory.records import actions, restatements, writes
 from memory.records.models import Memory
 from memory.records.queries import views
-from memory.taxonomy import LinkKind, MemoryType, Scope, Source
+from memory.taxonomy import ConflictCause, LinkKind, MemoryType, Scope, Source
 from teams.permissions import Act, require
 from teams.queries import extraction_of
 
@@ -77,9 +77,9 @@ def write_or_retry(write: Callable[[], T]) -> T:
             return write()
 
 
-def prepare(*, caller: Caller, new: NewMemory) -> Prepared:
-    """Check, classify and embed a candidate. Runs outside of a unit. Raises InvalidInput."""
-    checked = candidate.check_candidate(caller=caller, new=new)
+def prepare(*, caller: Caller, new: NewMemory, is_proposed: bool = False) -> Prepared:
+    """Check, classify and embed a candidate. Outside of a unit; raises as `check_candidate`."""
+    checked = candidate.check_candidate(caller=caller, new=new, is_proposed=is_proposed)
     alone = candidate.gate(checked=checked, thresholds=LOOSEST)
     if alone.outcome is integrate.GateOutcome.REFUSED:
         return Prepared(checked=checked, embedded=None)
@@ -200,7 +200,7 @@ def _log_row(
     Of a shared memory that contradicts one that fewer people see, that it was added and no more.
     """
     is_shared = where is not None and where.scope is not Scope.PERSONAL
-    is_hidden = is_shared and outcome.cause == integrate.Cause.ELSEWHERE
+    is_hidden = is_shared and outcome.cause == ConflictCause.ELSEWHERE
     ended = LOGGED.get(outcome.operation, outcome.outcome)
     return apply_decision.log_row(
         caller=caller,
@@ -256,7 +256,7 @@ def recorded(*, caller: Caller, outcome: Outcome) -> Outcome:
     """Write an outcome that changed something to the audit log; return it. In a unit."""
     if outcome.done and outcome.memory is not None:
         ids = {"related": outcome.related_id, "conflict": outcome.conflict_id}
-        is_visible = outcome.cause != integrate.Cause.ELSEWHERE  # else fewer see one of the two
+        is_visible = outcome.cause != ConflictCause.ELSEWHERE  # else fewer see one of the two
         details = {name: str(id) for name, id in ids.items() if id is not None and is_visible}
         act = f"memory.{outcome.done}"
         writes.record(caller=caller, act=act, memory_id=outcome.memory.id, details=details)

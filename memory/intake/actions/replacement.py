@@ -23,7 +23,7 @@ from memory.intake.actions.outcome import Outcome, Prepared, refusal
 from memory.records import protection, restatements, writes
 from memory.records.models import Conflict, Memory
 from memory.records.queries import memories, views
-from memory.taxonomy import LinkKind, Status
+from memory.taxonomy import ConflictCause, LinkKind, Status
 
 ORIGIN: Final = ("source_uri", "source_hash", "source_line")  # move with the words they are of
 LEXICON_DELAY_SECONDS: Final = 2  # writes of a burst share one recount
@@ -51,7 +51,7 @@ def replace_content(
     if locked.content_hash == checked.content_hash:
         return Outcome(outcome="confirmed", memory=views.to_view(locked, now=now), reason=SAME)
     if must_wait(caller=caller, prepared=prepared, old=locked):
-        return propose(caller=caller, prepared=prepared, old=locked, now=now)
+        return propose(caller=caller, prepared=prepared, old=locked, why=SENT_AGAIN, now=now)
     if twin_id is not None and twin_id != row.id:
         return Outcome(
             outcome="refused",
@@ -79,9 +79,10 @@ def must_wait(*, caller: Caller, prepared: Prepared, old: Memory) -> bool:
     return is_tainted or protection.must_propose(caller=caller, row=old)
 
 
-def propose(*, caller: Caller, prepared: Prepared, old: Memory, now: datetime) -> Outcome:
+def propose(*, caller: Caller, prepared: Prepared, old: Memory, why: str, now: datetime) -> Outcome:
     """Let a person decide whether a candidate takes the place of a locked memory. In a unit.
 
+    `why` is what its sender says about that, for the person; up to 200 characters are kept.
     What an active memory of the place says already is not stored again: that one is proposed. What
     a person has decided against is not proposed again, and what the agent proposed before leaves.
     """
@@ -96,9 +97,7 @@ def propose(*, caller: Caller, prepared: Prepared, old: Memory, now: datetime) -
     ):
         return Outcome(outcome="confirmed", memory=views.to_view(old, now=now), reason=SAME)
     earlier = Conflict.objects.filter(older=old, newer__audience=where.audience)
-    same = earlier.filter(newer__content_hash=checked.content_hash)
-    is_decided = ~Q(verdict="") | Q(newer__status=Status.ARCHIVED.value)
-    if same.filter(is_decided).exists():
+    if _is_decided(old, where, checked.content_hash):
         return Outcome(outcome="known", memory=views.to_view(old, now=now), reason=DECIDED)
     twin_id = candidate.find_exact_duplicate(placement=where, content_hash=checked.content_hash)
     job_id = None
@@ -109,10 +108,10 @@ def propose(*, caller: Caller, prepared: Prepared, old: Memory, now: datetime) -
         embedded = similar_memories.in_use(embedded=prepared.embedded)
         job_id = insert_row(caller=caller, row=row, embedded=embedded)
     conflict_id = apply_decision.carry_out(
-        caller=caller, row=row, old=old, decision=_decision(old), now=now
+        caller=caller, row=row, old=old, decision=_decision(old, why), now=now
     )
     mine = {"author_user": caller.user_id, "author_agent": caller.agent, "needs_review": True}
-    ids = earlier.filter(verdict="", cause=integrate.Cause.PROPOSED.value).values("newer_id")
+    ids = earlier.filter(verdict="", cause=ConflictCause.PROPOSED.value).values("newer_id")
     before = Memory.objects.select_for_update().filter(pk__in=ids, **mine)
     for one in before.filter(status=Status.ACTIVE.value).exclude(pk=row.pk).order_by("id"):
         apply_decision.retire(caller=caller, old=one, successor=row, reason=SENT_AGAIN, now=now)
@@ -127,7 +126,7 @@ def propose(*, caller: Caller, prepared: Prepared, old: Memory, now: datetime) -
         operation=LinkKind.CONTRADICTS,
         related_id=old.id,
         conflict_id=conflict_id,
-        cause=integrate.Cause.PROPOSED,
+        cause=ConflictCause.PROPOSED,
     )
 
 
@@ -145,13 +144,24 @@ def _waiting_row(
     )
 
 
-def _decision(old: Memory) -> integrate.Decision:
+def _is_decided(old: Memory, where: candidate.Placement, content_hash: str) -> bool:
+    """Say whether a person has decided between a memory and this text, whichever came first."""
+    newer = Q(newer__audience=where.audience, newer__content_hash=content_hash)
+    older = Q(older__audience=where.audience, older__content_hash=content_hash)
+    is_between = (newer & Q(older=old)) | (older & Q(newer=old))
+    has_lost = (newer & Q(newer__superseded_by=old)) | (older & Q(older__superseded_by=old))
+    is_settled = ~Q(verdict="") & (is_between | has_lost)
+    is_rejected = newer & Q(older=old, newer__status=Status.ARCHIVED.value)
+    return Conflict.objects.filter(is_settled | is_rejected).exists()
+
+
+def _decision(old: Memory, why: str) -> integrate.Decision:
     return integrate.Decision(
-        reason=WAITS,
+        reason=why,
         target_id=old.id,
         link=LinkKind.CONTRADICTS,
         wanted=integrate.Relation.UPDATE,
-        cause=integrate.Cause.PROPOSED,
+        cause=ConflictCause.PROPOSED,
     )
 
 

@@ -41,11 +41,8 @@ def revise(
     changes: Mapping[str, Any],
     if_version: int | None,
     now: datetime,
-    taint: str = "",
 ) -> views.MemoryView:
     """Change fields of a memory; the version before stays in its history.
-
-    `taint` says what outside content the session of an agent that changes the words has seen.
 
     Raises NotFound, NotActive, PreconditionFailed, InvalidInput, RefusedByGate, ProtectedMemory,
     Conflict when another memory says the same.
@@ -54,14 +51,14 @@ def revise(
     with tenancy.unit():
         row = memories.lock_memory(caller=caller, memory_id=memory_id)
         protection.check_version(row=row, if_version=if_version)
-        view = revise_row(caller=caller, row=row, changes=changes, now=now, taint=taint)
+        view = revise_row(caller=caller, row=row, changes=changes, now=now)
         named = tuple(sorted(set(changes) - {"reason"}))
         writes.record(caller=caller, act="memory.changed", memory_id=memory_id, fields=named)
         return view
 
 
 def revise_row(
-    *, caller: Caller, row: Memory, changes: Mapping[str, Any], now: datetime, taint: str = ""
+    *, caller: Caller, row: Memory, changes: Mapping[str, Any], now: datetime
 ) -> views.MemoryView:
     """Change fields of a memory inside the current unit."""
     protection.check_active(row=row)
@@ -77,8 +74,6 @@ def revise_row(
     protection.check_reason(reason=reason)
     actions.keep_version(caller=caller, row=row, reason=reason, now=now)
     is_vouched = checked.new.content == row.content or is_person(caller=caller)
-    if taint and not is_vouched:
-        row.taint_reason, row.needs_review = taint, True
     return _write(caller, row, checked, is_vouched=is_vouched, now=now)
 
 

@@ -17,7 +17,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from accounts import tenancy
-from accounts.caller import Caller, TokenScope, is_person
+from accounts.caller import Caller, decides_in_person, is_person
 from accounts.errors import Conflict, Forbidden
 from memory import sql_queries
 from memory.index import queries as index_queries
@@ -57,16 +57,15 @@ class Receipt:
 def delete_session(*, caller: Caller, session_id: UUID, memories: Fate, now: datetime) -> Receipt:
     """Delete a session for good; its opener may, and an admin one that they see.
 
-    No agent deletes memories with it: that is a person's, or a token's of the scope admin.
+    No agent deletes memories with it: a person does, by whatever credential they decide.
 
     Raises NotFound, Forbidden, and Conflict while a job reads it.
     """
     require(caller=caller, act=Act.WRITE)
-    may_erase = is_person(caller=caller) or TokenScope.ADMIN in caller.scopes
-    if memories is Fate.DELETE and not may_erase:
+    if memories is Fate.DELETE and not decides_in_person(caller=caller):
         raise Forbidden(
             detail="An agent cannot permanently delete memories.",
-            hint="Keep them, or delete in the dashboard or with a token of the scope admin.",
+            hint="Keep them, or delete in the dashboard or with a token of the scope review.",
         )
     with tenancy.unit():
         row = sessions.hold(caller=caller, session_id=session_id)

@@ -24,6 +24,7 @@ from memory.sessions.actions import append_events, scratchpads
 from memory.sessions.models import Session
 from memory.sessions.scratchpad import Scratchpad
 from teams import audit
+from teams import queries as places
 from teams.permissions import Act, require
 from teams.queries import Hook, hooks_in, is_paused
 
@@ -58,7 +59,9 @@ def ask_again(*, caller: Caller, project: str | None, now: datetime) -> str:
     """
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
-        row = sessions.running(caller=caller, project=project)
+        there = None if project is None else places.find_project(caller=caller, ref=project).id
+        rows = sessions.running(caller=caller)
+        row = next((one for one in rows if there in {None, one.project_id}), None)
         if row is None or not row.memory_eligible:
             return ""
         scratchpad = scratchpads.settled(opened=scratchpads.read(row=row))

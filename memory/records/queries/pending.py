@@ -21,7 +21,7 @@ from django.db.models import Model, Q, QuerySet
 
 from accounts.caller import Caller, decides_in_person, principal
 from memory.records.models import Conflict, Memory, ReviewVerdict
-from memory.taxonomy import Scope, Source, Status, Verdict, Verification
+from memory.taxonomy import PROPOSALS, Scope, Source, Status, Verdict, Verification
 from teams import queries as places
 
 SECONDS_EACH: Final = 20  # that a person looks at one memory; default, not measured
@@ -38,7 +38,6 @@ WAITING: Final = (  # in the words of the index memory_attention, or it is not u
     | Q(stale_at__isnull=False)
     | Q(needs_review=True)
 )
-PROPOSALS: Final = ("proposed", "outranked", "protected")  # causes of `intake.integrate`
 NOBODY: Final = UUID(int=0)
 T = TypeVar("T", bound=Model)
 
@@ -153,6 +152,12 @@ def group_of(*, row: Memory) -> Group | None:
     if not row.needs_review:
         return None
     return Group.IMPORTS if row.source == Source.IMPORT else Group.NEW
+
+
+def is_proposal(*, row: Memory) -> bool:
+    """Say whether a memory waits to take the place of one that only people change. In a unit."""
+    against = Conflict.objects.filter(newer=row, verdict="", cause__in=PROPOSALS)
+    return row.needs_review and against.filter(older__status=Status.ACTIVE.value).exists()
 
 
 def may_approve(*, caller: Caller, row: Memory) -> bool:

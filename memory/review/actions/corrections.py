@@ -1,13 +1,14 @@
 """Correct a memory: a new one takes its place, and both stay readable."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller, decides_in_person, is_person
-from accounts.errors import InvalidInput, wrong_field
+from accounts.errors import Conflict, InvalidInput, wrong_field
 from accounts.messages import message
 from memory.customization import custom_type_rules
 from memory.errors import RefusedByGate
@@ -64,6 +65,53 @@ def edit(*, caller: Caller, memory_id: UUID, correction: Correction, now: dateti
         return done
 
 
+def revise_or_propose(
+    *,
+    caller: Caller,
+    memory_id: UUID,
+    changes: Mapping[str, Any],
+    if_version: int | None,
+    now: datetime,
+) -> remember.Outcome:
+    """Change fields of a memory in place, or propose its new words where an agent may not.
+
+    So it is where only people change it, and after outside content: others read what stands there.
+    Raises as `revise.revise` and `edit`, and InvalidInput for more than words that wait.
+    """
+    if "content" in changes and not is_person(caller=caller):
+        taint = binding.taint_of_caller(caller=caller, project=None)
+        with tenancy.unit():
+            old = memories.find_memory(caller=caller, memory_id=memory_id)
+            protection.check_version(row=old, if_version=if_version)
+            waits = bool(taint) or not protection.may_forget(caller=caller, row=old)
+            is_waiting = waits and old.content != changes["content"]
+        if is_waiting:
+            return _propose_words(caller, memory_id, changes, now)
+    view = revise.revise(
+        caller=caller, memory_id=memory_id, changes=changes, if_version=if_version, now=now
+    )
+    return remember.Outcome(outcome="updated", memory=view)
+
+
+def _propose_words(
+    caller: Caller, memory_id: UUID, changes: Mapping[str, Any], now: datetime
+) -> remember.Outcome:
+    """Propose other words of a memory. Raises InvalidInput for other fields beside them."""
+    for name in sorted(set(changes) - {"content", "reason"}):
+        raise wrong_field(
+            pointer=f"/{name}",
+            detail="New words of this memory wait for a person; nothing else does.",
+            hint="Send the content alone.",
+            code="waits",
+        )
+    reason = str(changes.get("reason", ""))
+    correction = Correction(content=str(changes["content"]), kind="wrong", reason=reason)
+    done = edit(caller=caller, memory_id=memory_id, correction=correction, now=now).outcome
+    if done.outcome == "known":
+        raise Conflict(detail=done.reason, hint="Ask a person to change it in the dashboard.")
+    return done
+
+
 def prepare_edit(*, caller: Caller, memory_id: UUID, correction: Correction) -> remember.Prepared:
     """Check a correction and embed what is right instead. Outside of a unit; raises as `edit`."""
     require(caller=caller, act=Act.WRITE)
@@ -92,7 +140,9 @@ def prepare_edit(*, caller: Caller, memory_id: UUID, correction: Correction) -> 
                 )
             revise.check_move(caller=caller, row=old, scope=Scope(scope))
             new = replace(new, scope=scope, team=None)
-    prepared = remember.prepare(caller=caller, new=binding.bind(caller=caller, new=new))
+    new = binding.bind(caller=caller, new=new)
+    is_proposed = protection.must_propose(caller=caller, row=old)
+    prepared = remember.prepare(caller=caller, new=new, is_proposed=is_proposed)
     if new.scope == old.scope and prepared.checked.content_hash == old.content_hash:
         raise _unchanged()
     return prepared
@@ -109,8 +159,9 @@ def apply_edit(
     """Put a prepared correction in the place of a memory. In a unit; raises as `edit`."""
     old = memories.lock_memory(caller=caller, memory_id=memory_id)
     _check_may_correct(caller, old)
+    why = f"{correction.kind}: {correction.reason}".strip(": ")[: protection.LONGEST_REASON]
     if replacement.must_wait(caller=caller, prepared=prepared, old=old):
-        outcome = replacement.propose(caller=caller, prepared=prepared, old=old, now=now)
+        outcome = replacement.propose(caller=caller, prepared=prepared, old=old, why=why, now=now)
         if outcome.memory is None:
             raise RefusedByGate(gate=outcome.gate, detail=outcome.reason, hint=outcome.hint)
         if outcome.outcome == "confirmed":
@@ -122,8 +173,7 @@ def apply_edit(
     before = apply_decision.lowered(row=old)
     old.status = Status.SUPERSEDED.value
     old.confidence = min(old.confidence, SUPERSEDED_CONFIDENCE)
-    reason = f"{correction.kind}: {correction.reason}".strip(": ")
-    old.valid_until, old.archived_reason = now, reason[:200]
+    old.valid_until, old.archived_reason = now, why
     writes.save(row=old, fields=("status", "confidence", "valid_until", "archived_reason"), now=now)
 
     outcome = remember.decide(caller=caller, prepared=prepared, now=now)

@@ -18,13 +18,12 @@ from uuid import UUID
 
 from accounts import audit as origins
 from accounts import jobs, tenancy
-from accounts.caller import Caller
+from accounts.caller import Caller, decides_in_person
 from accounts.errors import Conflict, FieldError, NotFound, RoleNotSufficient, wrong_field
 from accounts.messages import message
 from memory.entities import close_names, names, rules
 from memory.entities import queries as entities
 from memory.index.actions.model_switch import INSTALLATION
-from memory.records import protection
 from memory.records.models import SAME, ReviewVerdict
 from memory.records.queries import pending
 from memory.taxonomy import Scope
@@ -171,10 +170,10 @@ def _audience(caller: Caller, pair: MergePair) -> UUID:
 def _check_for_others(caller: Caller) -> None:
     """Return for a steward in person: no agent says for others what is one thing."""
     require(caller=caller, act=Act.MERGE)
-    if not protection.may_decide(caller=caller):
+    if not decides_in_person(caller=caller):
         raise RoleNotSufficient(
             detail="An agent cannot merge names for other people.",
-            hint="A person decides, in the dashboard or with a token of the scope admin.",
+            hint="A person decides, in the dashboard or with a token of the scope review.",
         )
 
 

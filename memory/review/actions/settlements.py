@@ -30,7 +30,9 @@ from memory.taxonomy import LinkKind, MemoryType, Status, Verdict, Verification,
 from teams.permissions import Act, require
 
 SETTLED: Final = ("verdict", "reason", "settled_by", "settled_at", "before")
-ACCEPTED: Final = "accepted"  # key in `before`: the winner, as it waited
+ACCEPTED: Final = "accepted"  # keys in `before`: the winner, as it waited
+LEFT: Final = "left"  # and as the settlement left it
+TEXT: Final = "content_hash"
 TAKEN_OVER: Final = (
     "needs_review", "taint_reason", "user_verified", "verification", "verified_at", "confidence",
     "external_id", "pinned", "governance",
@@ -139,10 +141,7 @@ def reopen(
         for memory_id, before in sorted(row.before.get("memories", {}).items()):
             side = lock_memory(caller=caller, memory_id=UUID(memory_id))
             if side.status != Status.SUPERSEDED or str(side.superseded_by_id) != successor:
-                raise Changed(
-                    detail="One of the memories has changed since.",
-                    hint="Look at both, and correct the one that stands.",
-                )
+                raise _changed()
             apply_decision.take_edges((UUID(successor),), (side.id,), kind=LinkKind.SUPERSEDES)
             apply_decision.reactivate(row=side, before=before)
             writes.save_unique(row=side, fields=apply_decision.RETIRED, now=now)
@@ -285,7 +284,7 @@ def _carry_out(
     if not losers:
         ids = (sides[1].id, sides[0].id)
         links = apply_decision.take_edges(ids, ids, kind=LinkKind.CONTRADICTS)
-        return {"links": links, ACCEPTED: _accept(sides[1], None, now)}
+        return {"links": links, **_accept(sides[1], None, now)}
     before = {str(side.id): apply_decision.lowered(row=side) for side in losers}
     reason = settlement.reason
     if prepared is not None:
@@ -296,17 +295,17 @@ def _carry_out(
         apply_decision.retire(caller=caller, old=side, successor=winner, reason=reason, now=now)
         _link(winner, side, reason)
     accepted = _accept(winner, losers[0], now)
-    return {"memories": before, "successor": str(winner.id), ACCEPTED: accepted}
+    return {"memories": before, "successor": str(winner.id), **accepted}
 
 
 def _accept(winner: Memory, loser: Memory | None, now: datetime) -> dict[str, Any]:
-    """End the wait of a memory that a person decided for; return how it was, by field.
+    """End the wait of a memory that a person decided for; return what takes that back.
 
     It takes over the pin and the external id of the one whose place it takes.
     """
     if not winner.needs_review:
         return {}
-    was = {name: versions.plain(value=getattr(winner, name)) for name in TAKEN_OVER}
+    was = _fields_of(winner)
     winner.needs_review, winner.taint_reason = False, ""
     winner.user_verified, winner.verification = True, Verification.VERIFIED.value
     winner.verified_at, winner.confidence = now, formulas.confirmed(confidence=winner.confidence)
@@ -317,7 +316,11 @@ def _accept(winner: Memory, loser: Memory | None, now: datetime) -> dict[str, An
             type=MemoryType(winner.type), tags=tuple(winner.tags), pinned=winner.pinned
         )
     writes.save_unique(row=winner, fields=TAKEN_OVER, now=now)
-    return was
+    return {ACCEPTED: was, LEFT: {**_fields_of(winner), TEXT: winner.content_hash}}
+
+
+def _fields_of(row: Memory) -> dict[str, Any]:
+    return {name: versions.plain(value=getattr(row, name)) for name in TAKEN_OVER}
 
 
 def _replace_both(
@@ -347,14 +350,27 @@ def _replace_both(
 
 
 def _take_back_acceptance(sides: Sides, before: Mapping[str, Any], now: datetime) -> None:
-    """Let a memory wait again that a settlement accepted, as it was before."""
+    """Let a memory wait again that a settlement accepted, as it was before.
+
+    Raises Conflict where anybody has changed since what the settlement wrote, or the words.
+    """
     was = before.get(ACCEPTED)
     if not was:
         return
     winner = next((side for side in sides if str(side.id) == before.get("successor")), sides[1])
+    now_there = {**_fields_of(winner), TEXT: winner.content_hash}
+    if before.get(LEFT, now_there) != now_there:
+        raise _changed()
     for name, value in was.items():
         setattr(winner, name, actions.read_field(name=name, value=value))
     writes.save_unique(row=winner, fields=TAKEN_OVER, now=now)
+
+
+def _changed() -> Changed:
+    return Changed(
+        detail="One of the memories has changed since.",
+        hint="Look at both, and correct the one that stands.",
+    )
 
 
 def _link(winner: Memory, side: Memory, reason: str) -> None:

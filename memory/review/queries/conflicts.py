@@ -25,10 +25,10 @@ from accounts.caller import Caller, TokenScope, decides_in_person, is_person, ma
 from accounts.errors import NotFound
 from accounts.pages import Page
 from memory.records import changes
-from memory.records.models import Conflict, Memory
+from memory.records.models import Conflict, Memory, MemoryLink
 from memory.records.queries import pending
 from memory.records.queries.views import MemoryView, countable, give_out, views_of
-from memory.taxonomy import Scope, Status
+from memory.taxonomy import ConflictCause, LinkKind, Scope, Status
 from teams import visibility
 from teams.permissions import Act, allows
 
@@ -84,7 +84,8 @@ class ConflictView:
     """Two memories that say different things.
 
     `kind` is what the newer one would have done to the older one, `cause` why a person decides,
-    `difference` what words find to differ, empty where they find nothing.
+    `difference` what words find to differ, empty where they find nothing. `proposal_reason` is what
+    an agent that proposes the newer one says of that; empty for other causes.
     `verdict` is empty while it is open. `barred` says of each verdict, and of reopening, why the
     reader may not. `version` is raised whenever it or one of its sides changes.
     """
@@ -103,6 +104,7 @@ class ConflictView:
     version: int
     barred: Mapping[str, Bar]
     difference: str
+    proposal_reason: str
 
 
 def list_conflicts(
@@ -315,6 +317,7 @@ def _views(caller: Caller, rows: tuple[Conflict, ...], now: datetime) -> tuple[C
     sight = visibility.sight_of(caller=caller)
     read = views_of if is_person(caller=caller) else give_out
     sides = read(memory_ids=ids, sight=sight, now=now) if ids else {}
+    reasons = _proposal_reasons(rows)
     pairs = ((row, sides.get(row.older_id), sides.get(row.newer_id)) for row in rows)
     return tuple(
         ConflictView(
@@ -324,7 +327,22 @@ def _views(caller: Caller, rows: tuple[Conflict, ...], now: datetime) -> tuple[C
             version=version_of(row=row, sides=(older, newer)),
             barred=bars_of(caller=caller, row=row, sides=(older, newer)),
             difference=changes.difference(old=older.content, new=newer.content),
+            proposal_reason=reasons.get((row.newer_id, row.older_id), ""),
         )
         for row, older, newer in pairs
         if older is not None and newer is not None
     )
+
+
+def _proposal_reasons(rows: tuple[Conflict, ...]) -> dict[tuple[UUID, UUID], str]:
+    """Return what agents say of what they propose, by the newer and the older side. In a unit."""
+    proposed = [row for row in rows if row.cause == ConflictCause.PROPOSED]
+    if not proposed:
+        return {}
+    links = MemoryLink.objects.filter(
+        source__in=[row.newer_id for row in proposed],
+        target__in=[row.older_id for row in proposed],
+        kind=LinkKind.CONTRADICTS.value,
+    )
+    found = links.order_by("id").values_list("source_id", "target_id", "description")
+    return {(newer, older): said for newer, older, said in found}

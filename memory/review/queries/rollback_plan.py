@@ -26,11 +26,11 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
 from accounts import queries, tenancy
-from accounts.caller import Caller, is_person
+from accounts.caller import Caller, decides_in_person, is_person
 from accounts.errors import FieldError, InvalidInput, RoleNotSufficient
 from accounts.messages import message
 from memory.intake.models import ActionLog
-from memory.records import actions, protection, versions
+from memory.records import actions, versions
 from memory.records.models import Conflict, Memory, MemoryLink, MemoryVersion, ReviewVerdict
 from memory.records.queries import memories, views
 from memory.review.queries import conflicts
@@ -266,12 +266,12 @@ def resolve_choice(*, caller: Caller, choice: RollbackChoice, now: datetime) -> 
 
 
 def check_in_person(*, caller: Caller) -> None:
-    """Let persons pass, and tokens of the scope admin. Raises RoleNotSufficient."""
+    """Let persons pass, by whatever credential they decide. Raises RoleNotSufficient."""
     require(caller=caller, act=Act.WRITE)
-    if not protection.may_decide(caller=caller):
+    if not decides_in_person(caller=caller):
         raise RoleNotSufficient(
             detail="An agent cannot roll back memories.",
-            hint="A person does, in the dashboard or with a token of the scope admin.",
+            hint="A person does, in the dashboard or with a token of the scope review.",
         )
 
 

@@ -1,9 +1,13 @@
 """Bind what an agent adds on purpose, and what it searches, to its running session.
 
 So it has a source that it can be rolled back by, goes on to who continues the work, and is tainted
-where the session has seen outside content: that waits for a person like all that the session came
-to. What a search gives is what others know, so that a session's own additions are left out of it.
-A session is the caller's own, of the same token or of the same program of the same person.
+where outside content was seen: that waits for a person like all that the session came to. What a
+search gives is what others know, so that a session's own additions are left out of it. A session is
+the caller's own, of the same token or of the same program of the same person.
+
+A program may run several at once, and no call says from which it comes. It is bound to the one of
+its project in which something happened last, and tainted by any: an agent that was told by a page
+what to store may store it in another project. What it saw is named in its own project alone.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,17 +23,19 @@ from memory.search.request import Narrowing, Work
 from memory.sessions import queries as sessions
 from memory.sessions.actions import append_events, scratchpads
 from memory.sessions.models import Session
+from teams import queries as places
 
 LONGEST_REASON: Final = 200  # characters, the column's
+ELSEWHERE: Final = "outside content in another session"  # what, others need not see
 
 
 Asked = TypeVar("Asked", bound=Narrowing)
 
 
 class _Origin(NamedTuple):
-    """The session that an addition comes from, its unit of work, and its taint."""
+    """The session that an addition comes from, its unit of work, and what taints it."""
 
-    session_id: UUID
+    session_id: UUID | None
     work_unit: Mapping[str, str]
     taint: str
 
@@ -47,21 +53,20 @@ def bind_all(*, caller: Caller, new: Iterable[NewMemory]) -> tuple[NewMemory, ..
     candidates = tuple(new)
     if is_person(caller=caller):
         return candidates
-    found: dict[str | None, _Origin | None] = {}
     with tenancy.unit():
-        for project in dict.fromkeys(one.project for one in candidates if not one.session_id):
-            row = _running(caller, project)
-            found[project] = None if row is None else _Origin(row.id, row.work_unit, _taint_of(row))
+        rows = sessions.running(caller=caller)
+        taints = {row.id: _taint_of(row) for row in rows}
+        projects = dict.fromkeys(one.project for one in candidates) if rows else ()
+        found = {
+            project: _origin(_of_project(caller, rows, project), taints) for project in projects
+        }
     return tuple(_bound(one, found.get(one.project)) for one in candidates)
 
 
-def taint_of_caller(*, caller: Caller) -> str:
-    """Return what outside content the caller's running session has seen, wherever it works."""
-    if is_person(caller=caller):
-        return ""
-    with tenancy.unit():
-        row = sessions.running(caller=caller, project=None)
-        return "" if row is None else _taint_of(row)
+def taint_of_caller(*, caller: Caller, project: str | None) -> str:
+    """Return what outside content the caller's running sessions have seen, for a project."""
+    new = NewMemory(content="", source="", project=project)
+    return bind(caller=caller, new=new).taint_reason
 
 
 def running_id(*, caller: Caller) -> UUID | None:
@@ -69,8 +74,8 @@ def running_id(*, caller: Caller) -> UUID | None:
     if is_person(caller=caller):
         return None
     with tenancy.unit():
-        row = sessions.running(caller=caller, project=None)
-    return None if row is None else row.id
+        rows = sessions.running(caller=caller)
+    return rows[0].id if rows else None
 
 
 def in_work(
@@ -83,10 +88,10 @@ def in_work(
     if everywhere or is_person(caller=caller):
         return asked
     with tenancy.unit():
-        row = _running(caller, asked.project)
+        rows = _of_project(caller, sessions.running(caller=caller), asked.project)
     work = Work(near=near)
-    if row is not None:
-        work = Work(session_id=row.id, unit=row.work_unit, near=near)
+    if rows:
+        work = Work(session_id=rows[0].id, unit=rows[0].work_unit, near=near)
     return replace(asked, work=work)
 
 
@@ -102,12 +107,24 @@ def _bound(new: NewMemory, origin: _Origin | None) -> NewMemory:
     )
 
 
-def _running(caller: Caller, project: str | None) -> Session | None:
-    """Return the caller's running session there. In a unit."""
+def _of_project(
+    caller: Caller, rows: tuple[Session, ...], project: str | None
+) -> tuple[Session, ...]:
+    """Return those of some sessions that are of a project; all where none is named. In a unit."""
+    if project is None or not rows:
+        return rows
     try:
-        return sessions.running(caller=caller, project=project)
+        there = places.find_project(caller=caller, ref=project).id
     except NotFound:  # what is added or searched there is refused by who does that
-        return None
+        return ()
+    return tuple(row for row in rows if row.project_id == there)
+
+
+def _origin(rows: tuple[Session, ...], taints: Mapping[UUID, str]) -> _Origin:
+    """Return where an addition to a project comes from, of its sessions and the taint of each."""
+    seen = next((taints[row.id] for row in rows if taints[row.id]), "")
+    taint = seen or (ELSEWHERE if any(taints.values()) else "")
+    return _Origin(rows[0].id, rows[0].work_unit, taint) if rows else _Origin(None, {}, taint)
 
 
 def _taint_of(row: Session) -> str:

@@ -8,13 +8,14 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller, Role, TokenScope
-from accounts.errors import RoleNotSufficient
+from accounts.errors import Conflict, RoleNotSufficient
 from memory.errors import ProtectedMemory
 from memory.intake.actions.remember import remember_all
 from memory.records import actions
+from memory.records.models import MemoryLink
 from memory.records.queries import views
 from memory.records.queries.views import MemoryView
-from memory.review.actions import settlements, verdicts
+from memory.review.actions import corrections, settlements, verdicts
 from memory.review.queries import inbox
 from memory.review.queries.conflicts import ConflictVerdict
 from teams import visibility
@@ -55,14 +56,24 @@ def layered(world: World) -> MemoryView:
     return world.stored(OLD, as_agent(world.owner), type="decision", source="agent_explicit")
 
 
-def proposed(world: World, memory: MemoryView, content: str = NEW, by: Caller | None = None) -> Any:
+def constitutional(world: World) -> MemoryView:
+    return world.stored(OLD, type="identity")
+
+
+def proposed(
+    world: World,
+    memory: MemoryView,
+    content: str = NEW,
+    by: Caller | None = None,
+    reason: str = "",
+) -> Any:
     who = by or as_agent(world.owner)
     return correct(
-        caller=who, memory_id=memory.id, content=content, kind="wrong", reason="", now=world.now
+        caller=who, memory_id=memory.id, content=content, kind="wrong", reason=reason, now=world.now
     )
 
 
-@pytest.mark.parametrize("known", [taught, verified, pinned, tagged, layered])
+@pytest.mark.parametrize("known", [taught, verified, pinned, tagged, layered, constitutional])
 def test_an_agents_correction_of_it_changes_nothing_and_waits(world: World, known: Any) -> None:
     memory = known(world)
     before = state_of(memory)
@@ -203,6 +214,69 @@ def test_an_agent_takes_back_nothing_that_a_person_verified(world: World) -> Non
     assert (done.outcome, done.related_id) == ("proposed", memory.id)
     assert state_of(memory) == before
     assert row_of(done.memory).needs_review
+
+
+def test_the_person_reads_why_an_agent_proposes_it(world: World) -> None:
+    done = proposed(world, taught(world), reason="The auditors changed their mind.")
+
+    seen = world.conflict(done.conflict_id)
+
+    assert seen.proposal_reason == "wrong: The auditors changed their mind."
+
+
+def test_other_words_of_an_agent_are_proposed_and_what_was_decided_is_refused(world: World) -> None:
+    memory = verified(world)
+    before = state_of(memory)
+    given: dict[str, Any] = {
+        "caller": as_agent(world.owner), "memory_id": memory.id, "if_version": None,
+        "changes": {"content": NEW, "reason": "It is newer."}, "now": world.now,
+    }  # fmt: skip
+
+    done = corrections.revise_or_propose(**given)
+
+    assert (done.outcome, state_of(memory)) == ("proposed", before)
+    assert done.conflict_id is not None
+    world.settle(done.conflict_id, KEEP_OLDER, world.owner, reason="No.")
+    with pytest.raises(Conflict, match="decided"):
+        corrections.revise_or_propose(**given)
+
+
+def test_a_proposal_is_not_kept_beside_what_it_would_replace(world: World) -> None:
+    memory = taught(world)
+    done = proposed(world, memory, by=as_agent(world.member))
+
+    with pytest.raises(Conflict, match="place of another"):
+        verdicts.keep(caller=world.member, memory_id=done.memory.id, now=world.now)
+
+    assert row_of(done.memory).needs_review
+
+
+@pytest.mark.parametrize("verdict", [KEEP_NEWER, BOTH])
+def test_what_a_person_decided_is_not_proposed_the_other_way_round(
+    world: World, verdict: ConflictVerdict
+) -> None:
+    memory = taught(world)
+    done = proposed(world, memory)
+    world.settle(done.conflict_id, verdict, world.owner, reason="So it is.")
+
+    again = proposed(world, done.memory, OLD)
+
+    assert (again.outcome, again.memory.id) == ("known", done.memory.id)
+    assert row_of(done.memory).status == "active"
+    with tenancy.unit():
+        assert not MemoryLink.objects.filter(kind="contradicts", target=done.memory.id).exists()
+
+
+def test_a_settlement_is_not_taken_back_over_what_was_changed_since(world: World) -> None:
+    memory = taught(world)
+    done = proposed(world, memory)
+    ended = world.settle(done.conflict_id, KEEP_NEWER, world.owner, reason="The law changed.")
+    actions.pin(caller=world.owner, memory_id=done.memory.id, pinned=True, now=world.now)
+
+    with pytest.raises(Conflict, match="changed since"):
+        settlements.reopen(caller=world.owner, conflict_id=ended.id, if_version=None, now=world.now)
+
+    assert (row_of(done.memory).pinned, row_of(memory).status) == (True, "superseded")
 
 
 def test_an_agent_may_not_edit_or_archive_it_and_is_told_what_it_may_do(world: World) -> None:

@@ -9,16 +9,17 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
+from accounts.errors import InvalidInput
 from accounts.models import Job
 from memory.intake.actions.remember import CONFIRMED_ONCE, Outcome, remember, remember_all
-from memory.intake.actions.revise import revise
 from memory.observer.actions.session_findings import observe
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
-from memory.review.actions import rollback
+from memory.review.actions import corrections, rollback
 from memory.review.queries import inbox
 from memory.review.queries.rollback_plan import RollbackChoice
 from memory.sessions.actions import append_events, binding, scratchpads
+from teams.actions import create_project
 from tests.support.agent_runs import Run, Shop, in_order
 from tests.support.memories import CARTS, PARSER, REDIS, as_agent, correct, new
 
@@ -123,17 +124,44 @@ def test_after_outside_content_an_agent_replaces_nothing(shop: Shop, resends: bo
     assert row_of(done.memory).taint_reason
 
 
-def test_an_edit_after_outside_content_is_tainted_and_waits(shop: Shop) -> None:
+def changed(shop: Shop, memory: MemoryView, **changes: Any) -> Outcome:
+    return corrections.revise_or_propose(
+        caller=shop.agent, memory_id=memory.id, changes=changes, if_version=None, now=shop.now
+    )
+
+
+def test_an_edit_after_outside_content_replaces_nothing_and_waits(shop: Shop) -> None:
     noted = added(shop, type="fact").memory
     assert noted is not None
     opened(shop, FETCH)
 
-    revise(
-        caller=shop.agent, memory_id=noted.id, changes={"content": PARSER}, if_version=None,
-        now=shop.now, taint=binding.taint_of_caller(caller=shop.agent),
-    )  # fmt: skip
+    done = changed(shop, noted, content=PARSER)
 
-    assert (row_of(noted).taint_reason, row_of(noted).needs_review) == ("web: evil.example", True)
+    proposal = row_of(done.memory)
+    assert (done.outcome, done.related_id) == ("proposed", noted.id)
+    assert (row_of(noted).content, row_of(noted).version, row_of(noted).taint_reason) == (
+        REDIS, 1, "",
+    )  # fmt: skip
+    assert (proposal.taint_reason, proposal.needs_review) == ("web: evil.example", True)
+    with pytest.raises(InvalidInput):
+        changed(shop, noted, content=CARTS, tags=["store"])
+    assert changed(shop, noted, tags=["store"]).outcome == "updated"
+
+
+def test_any_running_session_of_the_program_taints_and_names_what_it_saw_there_alone(
+    shop: Shop,
+) -> None:
+    create_project(caller=shop.owner, slug="other", name="Other", now=shop.now)
+    opened(shop, FETCH, external_id="tainted")
+    second = replace(shop.agent, token_id=uuid4())  # what it opens ends none of the first token
+    newest = shop.at(minutes=1).opened(by=second, external_id="clean")
+
+    here, there = row_of(added(shop).memory), row_of(added(shop, CARTS, project="other").memory)
+
+    assert (here.session_id, here.taint_reason) == (newest.id, "web: evil.example")
+    assert (there.session_id, there.taint_reason) == (None, binding.ELSEWHERE)
+    assert here.needs_review
+    assert there.needs_review
 
 
 def test_it_is_of_the_session_in_which_something_happened_last(shop: Shop) -> None:

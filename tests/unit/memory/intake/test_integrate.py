@@ -33,7 +33,7 @@ from memory.intake.integrate import (
     Thresholds,
 )
 from memory.secrets.findings import Finding, SecretKind
-from memory.taxonomy import Authority, LinkKind, MemoryType
+from memory.taxonomy import Authority, ConflictCause, LinkKind, MemoryType
 
 CONTENT = "The auth service uses JWT tokens with RS256 signing, rotated every 90 days."
 CANDIDATE: dict[str, Any] = {"content": CONTENT, "type": MemoryType.FACT, "secrets": ()}
@@ -207,7 +207,7 @@ def test_a_change_that_is_announced_but_perhaps_not_of_this_waits_for_a_person()
 
     decision = integrate.decide(candidate=candidate, known=(known,))
 
-    assert (decision.link, decision.cause) == (LinkKind.CONTRADICTS, integrate.Cause.UNSURE)
+    assert (decision.link, decision.cause) == (LinkKind.CONTRADICTS, ConflictCause.UNSURE)
     assert decision.wanted is Relation.UPDATE
     assert "renamed" in decision.difference
 
