@@ -73,7 +73,7 @@ def test_what_follows_outside_content_is_tainted_and_waits(shop: Shop) -> None:
 
 def test_what_is_added_often_in_a_long_session_folds_few_events_each_time(shop: Shop) -> None:
     run = opened(shop, *(READS,) * append_events.CHECKPOINT_FROM)
-    binding.taint_of_caller(caller=shop.agent)
+    binding.taint_of_caller(caller=shop.agent, project=None)
     looks = Job.objects.filter(name=append_events.JOB).count()
 
     observe(session_id=run.id, now=shop.now)
