@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
+from memory.experiments.points import OF_A_FILE
 from memory.intake import echoes_and_alarms
 from memory.records import formulas
 from memory.records.queries.views import MemoryView
@@ -30,6 +31,7 @@ RULES: Final = frozenset(
 ERRORS: Final = frozenset({MemoryType.ERROR_PATTERN, MemoryType.FIX})
 _LEARNED: Final = frozenset({Source.OBSERVER_INFERRED, Source.EXTRACTED})
 _DOUBTED: Final = frozenset({Verification.STALE, Verification.CONTRADICTED})
+WARNING_CONFIDENCE: Final = 0.65  # from which a touched file is warned of
 _HALF: Final = 2.0  # retention at the first half-life, upside down
 
 
@@ -43,6 +45,7 @@ class Bar(StrEnum):
     ALARM = "alarm"
     DOUBTED = "doubted"
     UNSURE = "unsure"
+    UNSURE_AT_FILES = "unsure_at_files"  # given for a task, and not as a warning of its files
 
 
 def bar_of(
@@ -64,6 +67,21 @@ def bar_of(
     if is_vouched(view=view) or trust.is_sure(confidence=confidence(view=view), least=least):
         return None
     return Bar.DOUBTED if _is_doubted(view) else Bar.UNSURE
+
+
+def bar_at_any_point(
+    *, view: MemoryView, reader: UUID | None, project_id: UUID | None, least: float
+) -> Bar | None:
+    """Return why a memory is not given at some point; None where it is given at each.
+
+    As a warning of a file that was just touched it must be surer than for a task.
+    """
+    bar = bar_of(view=view, reader=reader, project_id=project_id, least=least)
+    if bar is not None or not view.related_files or view.type not in OF_A_FILE:
+        return bar
+    at_files = max(least, WARNING_CONFIDENCE)
+    is_barred = bar_of(view=view, reader=reader, project_id=project_id, least=at_files) is not None
+    return Bar.UNSURE_AT_FILES if is_barred else None
 
 
 def confidence(*, view: MemoryView) -> float:

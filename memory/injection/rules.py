@@ -26,7 +26,7 @@ from uuid import UUID
 
 from memory.customization.phases import Transition
 from memory.experiments.points import OF_A_FILE, POINTS, WARNINGS, Point
-from memory.injection.eligibility import FIX
+from memory.injection.eligibility import FIX, WARNING_CONFIDENCE
 from memory.records.queries.views import GraphPart, MemoryView
 from memory.search.packing import SALIENCE_BOOST
 from memory.sessions import counters
@@ -47,7 +47,6 @@ MEMORIES_MOST: Final = {  # at once; defaults, not measured
 }
 TOKENS_MOST: Final = max(row.tokens for row in POINTS.values())
 TOKENS_EACH: Final = 8  # of the line that carries a memory beside its content; default
-WARNING_CONFIDENCE: Final = 0.65  # from which a touched file is warned of
 FIRST_STEP: Final = 5  # before it nothing is delivered between steps
 MET_SHARE: Final = 0.5  # of a warning's words that a failed call must have; default
 FEWEST_MET: Final = 3  # of them; default

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from memory.injection.eligibility import Bar, bar_of, confidence, floor_of
+from memory.injection.eligibility import Bar, bar_at_any_point, bar_of, confidence, floor_of
 from memory.taxonomy import MemoryType
 from tests.support.views import view
 
@@ -55,6 +55,20 @@ def bar(reader: UUID = AUTHOR, least: float = CAUTIOUS, **given: Any) -> Bar | N
 )
 def test_what_a_person_vouches_for_is_given_however_old_it_is(known: dict[str, Any]) -> None:
     assert bar(COLLEAGUE, **{**known, "confidence": 0.7, "effective_confidence": 0.01}) is None
+
+
+def test_a_warning_of_a_file_must_be_surer_than_what_is_given_for_a_task() -> None:
+    unsure: dict[str, Any] = {**INFERRED, "confidence": 0.6, "effective_confidence": 0.6}
+
+    def at_any_point(type: MemoryType = MemoryType.GOTCHA, **given: Any) -> Bar | None:
+        known = view(1, type, **{**unsure, **given})
+        return bar_at_any_point(view=known, reader=AUTHOR, project_id=PROJECT, least=0.55)
+
+    assert at_any_point() is None
+    assert at_any_point(related_files=("cart.py",)) is Bar.UNSURE_AT_FILES
+    assert at_any_point(related_files=("cart.py",), confidence=0.65) is None
+    assert at_any_point(related_files=("cart.py",), confidence=0.4) is Bar.UNSURE
+    assert at_any_point(MemoryType.WORK_STATE, related_files=("cart.py",)) is None
 
 
 def test_age_hides_nothing_within_the_first_half_life() -> None:
