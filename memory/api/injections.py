@@ -1,24 +1,28 @@
 """What a session is given, over REST: between its steps, packed for a task, and its ledger."""
 
+import time
 from dataclasses import replace
 from typing import Any, Final
 from uuid import UUID
 
-from pydantic import AliasPath, Field, RootModel
+from pydantic import AliasPath, Field
 
 from accounts.api.endpoints import Call, get, post
 from accounts.api.schemas import Body, Choice, Identifier, Result, fields_of
 from accounts.caller import TokenScope
 from accounts.errors import wrong_field
 from memory.api.schemas.memories import Files, Memory, Modules
-from memory.api.schemas.search import Context, ContextBasics, OptionalQuestion
-from memory.experiments.points import Point
+from memory.api.schemas.search import Context, ContextBasics, MemoryOfContext, OptionalQuestion
+from memory.experiments.points import POINTS, Point
 from memory.injection import rules
 from memory.injection.actions.deliver import Delivery
 from memory.injection.actions.trigger_points import PointRequest, deliver_at_point
 from memory.injection.queries import DeliveryEntry, DeliveryLog, delivery_log
+from memory.search import presentation, ranking
+from memory.search.context import Context as PackedContext
 from memory.search.context import ContextRequest
 from memory.search.context import context as pack
+from memory.search.request import SearchRequest
 
 LARGEST_STEP: Final = 1_000_000_000  # as of events
 
@@ -127,18 +131,6 @@ class PlannerAdvice(Result):
     """What a plan should know."""
 
 
-class GivenAtPoint(GivenBack):
-    """What a point gives; null is what that point does not have."""
-
-    point: Point
-    prefetch: SuggestedFiles | None
-    work_state: WorkState | None
-    advice: PlannerAdvice | None
-
-
-SEARCHING: Final = frozenset({Point.BRIEF, Point.PLANNER})  # points that search for a task
-
-
 class ContextQuestion(ContextBasics):
     """What a context is packed for, or given at a point of a session."""
 
@@ -161,24 +153,24 @@ class ContextQuestion(ContextBasics):
 
     def request(self) -> ContextRequest:
         """Return the value of it where it names no point. Raises InvalidInput."""
-        self.check_query()
+        if not self.wanted().query:
+            raise wrong_field(
+                pointer="/query",
+                detail="Nothing says what to look for.",
+                hint="Say what the work is about in query, or name its working_files or modules.",
+                code="required",
+            )
         return replace(super().request(), working_files=self.working_files)
+
+    def wanted(self) -> SearchRequest:
+        """Return the search behind it; the names of files and modules stand in for a question."""
+        found = super().wanted()
+        return found if found.query.strip() else replace(found, query=" ".join(self.near).strip())
 
     @property
     def near(self) -> tuple[str, ...]:
         """The files and modules that it names beside the query."""
         return (*self.working_files, *self.modules)
-
-    def check_query(self) -> None:
-        """Return where there is a question to search for. Raises InvalidInput."""
-        if not self.query.strip():
-            raise wrong_field(
-                pointer="/query",
-                detail="Nothing says what to look for.",
-                hint="Say what the work is about, in words; only the points first_message, "
-                "tool_result and step need no query.",
-                code="required",
-            )
 
     def at_point(self, point: Point) -> PointRequest:
         """Return the value of it where it names a point. Raises InvalidInput."""
@@ -189,8 +181,6 @@ class ContextQuestion(ContextBasics):
                 hint="POST /api/v1/sessions opens one; leave the point out to pack a context.",
                 code="needs_session",
             )
-        if point in SEARCHING:
-            self.check_query()
         return PointRequest(
             point=point,
             session_id=self.session,
@@ -202,12 +192,26 @@ class ContextQuestion(ContextBasics):
         )
 
 
-class ContextAnswer(RootModel[Context | GivenAtPoint]):
-    """The text and what it is made of."""
+class MemoryInContext(MemoryOfContext):
+    """A memory of the text; its tokens are counted at a point of a session alone."""
+
+    relevance: float | None = None
+    contradicts: tuple[UUID, ...] = ()
+    tokens: int | None = None
+
+
+class ContextAnswer(Context):
+    """The text and what it is made of, in one shape; null is what a point does not have."""
+
+    memories: tuple[MemoryInContext, ...] = Field(validation_alias="told")
+    point: Point | None
+    prefetch: SuggestedFiles | None
+    work_state: WorkState | None
+    advice: PlannerAdvice | None
 
 
 @post("context", tag="search", scope=TokenScope.READ, answer=ContextAnswer, idempotent=False)
-def context(call: Call, body: ContextQuestion) -> Context | GivenAtPoint:
+def context(call: Call, body: ContextQuestion) -> dict[str, Any]:
     """Pack a context.
 
     What an agent should know for a piece of work, as text within a token budget: whole memories,
@@ -215,17 +219,39 @@ def context(call: Call, body: ContextQuestion) -> Context | GivenAtPoint:
     found and is not in the text, and why. With `point` and `session` it gives what that point has
     for the session instead, and enters it into the session's ledger: the brief (system_prompt),
     files to have at hand and unfinished work (first_message), warnings (tool_result), what belongs
-    between steps (step), and what a plan should know (planner). Most often nothing.
+    between steps (step), and what a plan should know (planner). Most often nothing. The answer has
+    one shape: null is what a point does not have.
     """
     if body.point is None:
         packed = pack(caller=call.caller, request=body.placed(call.caller), now=call.now)
-        return Context.model_validate(packed)
+        return {
+            **{name: getattr(packed, name) for name in PackedContext.__dataclass_fields__},
+            **dict.fromkeys(("point", "prefetch", "work_state", "advice")),
+        }
+    started = time.perf_counter()
     request = body.at_point(body.point)
     given = deliver_at_point(caller=call.caller, request=request, now=call.now)
-    shown = {
-        **_show_delivery(given.delivery, body.point),
+    return {
+        **_show_at_point(given.delivery, body.point, started),
         "prefetch": given.prefetch,
         "work_state": given.unfinished,
         "advice": given.advice,
     }
-    return GivenAtPoint.model_validate(shown, from_attributes=True)
+
+
+def _show_at_point(delivery: Delivery, point: Point, started: float) -> dict[str, Any]:
+    """Show a delivery in the shape of a packed context."""
+    order, told = presentation.Order.SCORE, len(delivery.memories)
+    return {
+        **_show_delivery(delivery, point),
+        "left_out": (),
+        "budget_tokens": POINTS[point].tokens,
+        "phase": None,
+        "order": order,
+        "hint": presentation.hint(order=order, told=told, disagreeing=0, left_out=0),
+        "nothing_relevant": not delivery.text,
+        "degraded": (),
+        "took_ms": round((time.perf_counter() - started) * 1_000, 2),
+        "profile": ranking.DEFAULT.name,
+        "style": None,
+    }

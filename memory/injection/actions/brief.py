@@ -43,7 +43,7 @@ class BriefRequest:
     """What a brief is looked for with: a task in the turn `through`, the files and modules of it.
 
     At most `tokens_most` tokens are free for it; `included` is delivered beside what a search
-    finds.
+    finds. Without a question in the task nothing is searched for.
     """
 
     task: request.SearchRequest
@@ -71,8 +71,13 @@ def brief(*, recipient: policy.Recipient, asked: BriefRequest) -> deliver.Delive
         silence=request.Silence.HIT,
         is_noted=False,
     )
+    found = deliver.NO_CANDIDATES
     try:
-        answer = actions.search(caller=caller, request=wanted, now=now, deadline=recipient.deadline)
+        if wanted.query:
+            answer = actions.search(
+                caller=caller, request=wanted, now=now, deadline=recipient.deadline
+            )
+            found = deliver.of_search(answer=nearest(answer=answer), working=asked.working)
     except request.TooLate:
         return deliver.LATE
     with tenancy.unit():
@@ -88,7 +93,7 @@ def brief(*, recipient: policy.Recipient, asked: BriefRequest) -> deliver.Delive
         candidates = deliver.merge(
             sets=(
                 candidates_of_stage(recipient=recipient),
-                deliver.of_search(answer=nearest(answer=answer), working=asked.working),
+                found,
                 asked.included,
                 CandidateSet(aside=aside, tokens_most=asked.tokens_most),
             )

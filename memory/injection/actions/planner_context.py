@@ -51,8 +51,10 @@ def advise_planner(
         silence=Silence.HIT,
         is_noted=False,
     )
-    answer = search(caller=recipient.caller, request=request, now=recipient.now)
-    found = deliver.of_search(answer=answer, working=files)
+    found = deliver.NO_CANDIDATES
+    if request.query:
+        answer = search(caller=recipient.caller, request=request, now=recipient.now)
+        found = deliver.of_search(answer=answer, working=files)
     candidates = deliver.merge(sets=(on_modules, found))
     with tenancy.unit():
         session = hold_own(caller=recipient.caller, session_id=recipient.session.id)

@@ -195,6 +195,27 @@ def at(api: Api, point: str, session: str, **fields: Any) -> Any:
     return answer.json()
 
 
+def test_context_has_one_shape_at_every_point_and_needs_no_question(api: Api) -> None:
+    api.remember(WARNING, related_files=[FILE])
+    asked = {"working_files": [FILE], "modules": ["src/cart"]}
+    session = opened(api)
+
+    nothing = api.post("context", {"project": "shop"})
+    given = [
+        api.post("context", {"point": one.value, "session": session, **asked}) for one in Point
+    ]
+    packed = api.post("context", {"project": "shop", **asked}).json()
+
+    assert nothing.status_code == 422
+    assert nothing.json()["errors"][0]["pointer"] == "/query"
+    assert {one.status_code for one in given} == {200}
+    answers = [packed, *(one.json() for one in given)]
+    assert {frozenset(one) for one in answers} == {frozenset(packed)}
+    assert len({frozenset(memory) for one in answers for memory in one["memories"]}) == 1
+    assert [one["memory"]["content"] for one in packed["memories"]] == [WARNING]
+    assert any(one["memories"] for one in answers[1:])
+
+
 def told(api: Api, session: str, *events: dict[str, Any]) -> None:
     """Append events to a session, numbered from 1."""
     rows = [{"sequence": place, **event} for place, event in enumerate(events, start=1)]
