@@ -15,7 +15,7 @@ from django.db import connection
 from django.db.models import Q
 
 from accounts import tenancy
-from accounts.caller import Caller, Role
+from accounts.caller import Caller, Role, is_person
 
 # Every read starts with this: the projects and teams someone belongs to, in one statement.
 AUDIENCES = """
@@ -33,20 +33,21 @@ SEES_ALL_PROJECTS = frozenset({Role.OWNER, Role.ADMIN})
 class Sight:
     """The audiences a caller belongs to, and the projects its credential is bound to.
 
-    `person` and `token` say whose sight it is; nothing is narrowed by them.
+    `person`, `token` and `is_program` say whose sight it is; nothing is narrowed by them.
     """
 
     audiences: tuple[UUID, ...]
     bound_projects: tuple[UUID, ...] | None
     person: UUID | None = None
     token: UUID | None = None
+    is_program: bool = False
 
 
 def sight_of(*, caller: Caller) -> Sight:
     """Return what the caller may see now, read once in a unit of the caller's organization."""
     memo = tenancy.memo()
     who = (caller.user_id, caller.token_id, caller.organization_id, caller.role)
-    key = (Sight, *who, caller.bound_projects)
+    key = (Sight, *who, caller.bound_projects, is_person(caller=caller))
     if key not in memo:
         memo[key] = _read_sight(caller)
     found: Sight = memo[key]
@@ -103,4 +104,5 @@ def _read_sight(caller: Caller) -> Sight:
         bound_projects=caller.bound_projects,
         person=caller.user_id,
         token=caller.token_id,
+        is_program=not is_person(caller=caller),
     )

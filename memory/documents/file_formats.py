@@ -175,10 +175,12 @@ FIELDS: Final[Mapping[str, tuple[FieldRule, str]]] = {
         for name, why in rows.items()
     },
 }
-LATER: Final[Mapping[str, Any]] = {"thread": "", "session": "", "position": None}  # than some files
+LATER: Final[Mapping[str, Any]] = {  # than some files
+    "thread": "", "session": "", "position": None, "given_count": 0, "last_given_at": None,
+}  # fmt: skip
 TIMES: Final = (
     "last_confirmed_at", "verified_at", "event_at", "created_at", "updated_at", "valid_from",
-    "valid_until", "stale_at", "last_accessed_at",
+    "valid_until", "stale_at", "last_accessed_at", "last_given_at",
 )  # fmt: skip
 
 

@@ -47,7 +47,9 @@ AT_ONCE: Final = 3  # exports an organization writes at once, each a connection;
 AGAIN_SECONDS: Final = 30  # until one of them may be done: 20,000 memories; not measured
 LOCK_SPACE: Final = 0x0CA2  # of advisory locks, one a place; 0x0CA1 is the feed's
 TOPICS: Final = 200  # names of topics looked up
-UNUSED: Final[Record] = {"access_count": 0, "last_accessed_at": None}
+UNUSED: Final[Record] = {
+    "access_count": 0, "last_accessed_at": None, "given_count": 0, "last_given_at": None,
+}  # fmt: skip
 OF_OTHERS: Final = ("project", "superseded_by", *UNUSED)
 ORDER: Final = tuple(
     name

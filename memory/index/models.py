@@ -141,11 +141,16 @@ class Lexeme(models.Model):
 
 
 class MemoryUsage(models.Model):
-    """How often and when a memory was given to someone; written only by the merge."""
+    """How often and when a memory was given to someone, and to agents; written by the merge alone.
+
+    Agents are given it unasked or by a search of theirs; a person who lists it is none.
+    """
 
     memory = models.OneToOneField("memory.Memory", on_delete=models.CASCADE, primary_key=True)
     access_count = models.PositiveIntegerField(default=0)
     last_accessed_at = models.DateTimeField(null=True)
+    given_count = models.PositiveIntegerField(default=0, db_default=0)
+    last_given_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ("memory_id",)
@@ -162,6 +167,7 @@ class AccessLog(models.Model):
     memories = ArrayField(models.UUIDField())
     person = models.UUIDField(null=True)
     token = models.UUIDField(null=True)
+    by_program = models.BooleanField(default=False, db_default=False)
     project_id = models.UUIDField(null=True)
     graph_took_part = models.BooleanField(null=True)
     graph_changed = models.BooleanField(null=True)

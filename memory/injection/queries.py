@@ -12,7 +12,7 @@ from django.db.models.functions import Coalesce
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.customization.queries import trust_level_of
-from memory.injection.eligibility import PERSON, STATED_BY, Bar, bar_of
+from memory.injection.eligibility import PERSON, STATED_BY, Bar, bar_at_any_point, bar_of
 from memory.intake.echoes_and_alarms import ALARM, ALARM_BURST, ALARM_DOMINANT
 from memory.records.queries.views import MemoryView, countable, visible
 from memory.sessions import queries as sessions
@@ -129,11 +129,16 @@ def stated_rules(*, caller: Caller, project_id: UUID | None, limit: int) -> tupl
 
 
 def injection_bar(*, caller: Caller, memory: MemoryView) -> Bar | None:
-    """Return why a memory is not given to the caller's agents in its project; None where it is."""
+    """Return why a memory is not given to the caller's agents in its project; None where it is.
+
+    At some points it may be given all the same: `UNSURE_AT_FILES` says so.
+    """
     with tenancy.unit():
         level = trust_level_of(caller=caller, project_id=memory.project_id)
         least = level_row(level=level).injects_from_confidence
-        bar = bar_of(view=memory, reader=caller.user_id, project_id=memory.project_id, least=least)
+        bar = bar_at_any_point(
+            view=memory, reader=caller.user_id, project_id=memory.project_id, least=least
+        )
         is_held = bar is None and memory.needs_review and bool(_alarmed([str(memory.id)]))
     return Bar.ALARM if is_held else bar
 
@@ -214,7 +219,7 @@ def milestones(*, caller: Caller, project: str) -> Milestones:
             .filter(project_id=place.id)
             .aggregate(
                 first=Min("created_at", filter=~Q(source_interface__in=PEOPLE_AND_FILES)),
-                given=Max("memoryusage__last_accessed_at"),
+                given=Max("memoryusage__last_given_at"),
             )
         )
     return Milestones(first_memory_at=found["first"], last_given_at=found["given"])

@@ -92,7 +92,7 @@ class Evidence:
     """What is known of a candidate besides its paths: ages in days, beliefs and shares 0..1.
 
     `idle_days`: since it was last confirmed or changed; `in_conversation`: that it has a place in
-    one, and so neighbors; `missing`: the share of the query's
+    one, and so neighbors; `accesses`: of agents; `missing`: the share of the query's
     identifiers that it has in no spelling; `text`: what a reranker reads, empty when none is asked,
     and then `things`, the keys of what it names, are not read either.
     """

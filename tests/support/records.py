@@ -138,9 +138,10 @@ def _beside(caller: Caller, rows: tuple[Memory, ...], random: Random) -> None:
         if random.random() < 0.4:
             uses.append(
                 MemoryUsage(
-                    memory=row, access_count=random.randint(1, 99), last_accessed_at=row.updated_at
+                    memory=row, access_count=random.randint(9, 99), last_accessed_at=row.updated_at,
+                    given_count=random.randint(0, 9), last_given_at=row.created_at,
                 )
-            )
+            )  # fmt: skip
     MemoryVersion.objects.bulk_create(versions, batch_size=1_000)
     MemoryLink.objects.bulk_create(links.values(), batch_size=1_000)
     MemoryUsage.objects.bulk_create(uses, batch_size=1_000)

@@ -27,6 +27,7 @@ from memory.intake.validation import NewMemory
 from memory.records import versions as kept_versions
 from memory.records import writes
 from memory.records.models import Memory, MemoryLink, MemoryVersion
+from memory.records.queries import views
 from memory.secrets import scanner
 from teams import audit, permissions
 
@@ -39,11 +40,10 @@ CHOICES: Final[Mapping[str, type[StrEnum]]] = {
     "source": taxonomy.Source,
     "source_interface": taxonomy.SourceInterface,
 }
-OF_USAGE: Final = frozenset({"access_count", "last_accessed_at"})
 KEPT: Final = tuple(
     name
     for name, (rule, _) in file_formats.FIELDS.items()
-    if rule is file_formats.FieldRule.KEPT and name not in OF_USAGE
+    if rule is file_formats.FieldRule.KEPT and name not in views.OF_USAGE
 )
 SENT: Final = (
     "type", "external_id", "scope", "pinned", "confidence", "reach", "phase", "methodology",
@@ -232,6 +232,8 @@ def _write_beside(new: list[Restored], ids: Mapping[str, UUID], people: frozense
             memory=row,
             access_count=record["access_count"],
             last_accessed_at=file_formats.read_time(text=record["last_accessed_at"]),
+            given_count=record["given_count"],
+            last_given_at=file_formats.read_time(text=record["last_given_at"]),
         )
         for record, row in new
         if record["access_count"]

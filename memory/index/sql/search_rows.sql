@@ -136,7 +136,7 @@ FROM memory_memory AS m WHERE m.id = k.memory_id AND m.id = ANY(%(ids)s::uuid[])
 -- the person who asked, and of the project where no person did.
 WITH taken AS (
     DELETE FROM memory_accesslog
-    RETURNING memories, at, person, token, project_id, graph_took_part, graph_changed),
+    RETURNING memories, at, person, token, by_program, project_id, graph_took_part, graph_changed),
 ranked AS (
     INSERT INTO memory_statistic AS s (kind, audience, project_id, day, key, counts, updated_at)
     SELECT 'graph_part', coalesce(person, project_id), project_id, (at AT TIME ZONE 'UTC')::date, '',
@@ -157,14 +157,17 @@ told AS (
     ON CONFLICT (memory_id, person, token, session_id, agent, compacted_at)
     DO UPDATE SET at = greatest(g.at, excluded.at)),
 counted AS (
-    SELECT memory_id, count(*)::int AS accesses, max(at) AS last_at
+    SELECT memory_id, count(*)::int AS accesses, max(at) AS last_at,
+           count(*) FILTER (WHERE by_program)::int AS given, max(at) FILTER (WHERE by_program) AS given_at
     FROM taken, unnest(memories) AS memory_id GROUP BY memory_id)
-INSERT INTO memory_memoryusage AS u (memory_id, access_count, last_accessed_at)
-SELECT c.memory_id, c.accesses, c.last_at FROM counted AS c
+INSERT INTO memory_memoryusage AS u (memory_id, access_count, last_accessed_at, given_count, last_given_at)
+SELECT c.memory_id, c.accesses, c.last_at, c.given, c.given_at FROM counted AS c
 JOIN memory_memory AS m ON m.id = c.memory_id ORDER BY c.memory_id
 ON CONFLICT (memory_id) DO UPDATE SET
     access_count = u.access_count + excluded.access_count,
-    last_accessed_at = greatest(u.last_accessed_at, excluded.last_accessed_at)
+    last_accessed_at = greatest(u.last_accessed_at, excluded.last_accessed_at),
+    given_count = u.given_count + excluded.given_count,
+    last_given_at = greatest(u.last_given_at, excluded.last_given_at)
 
 -- name: lexicon_drift
 -- Live keyword rows now, and how many there were when word counts were last taken.

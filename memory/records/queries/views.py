@@ -32,6 +32,7 @@ SAID: Final = "said"  # where a verdict keeps the hashes of both texts, by their
 class MemoryView:
     """One memory; times are UTC, confidences and importance 0..1.
 
+    `access_count` are all who were given it, `given_count` the agents among them.
     `own_type` is what a methodology of the organization calls its type, empty where none does.
     """
 
@@ -95,12 +96,15 @@ class MemoryView:
     author_agent: str
     access_count: int
     last_accessed_at: datetime | None
+    given_count: int
+    last_given_at: datetime | None
     embedded: bool
 
 
+OF_USAGE: Final = ("access_count", "last_accessed_at", "given_count", "last_given_at")
 OF_THEIR_OWN: Final = {  # fields that no column of that name gives
     "own_type", "project_slug", "tags", "related_files", "related_modules", "superseded_by",
-    "effective_confidence", "access_count", "last_accessed_at", "embedded", "is_disputed",
+    "effective_confidence", *OF_USAGE, "embedded", "is_disputed",
 }  # fmt: skip
 SAME_NAME: Final = tuple(n for n in MemoryView.__dataclass_fields__ if n not in OF_THEIR_OWN)
 COLUMNS: Final = {"columns": ", ".join(f"(v.memory).{name}" for name in SAME_NAME)}
@@ -170,6 +174,7 @@ def give_out(
         given_out=now if is_noted else None,
         reader=sight.person,
         reader_token=sight.token,
+        program=sight.is_program,
         ranked_for=graph and graph.project_id,
         took_part=graph and graph.took_part,
         changed=graph and graph.changed,
@@ -190,8 +195,7 @@ def to_view(row: Memory, *, now: datetime, is_new: bool = False) -> MemoryView:
         row.related_files,
         row.related_modules,
         row.superseded_by_id,
-        usage and usage.access_count,
-        usage and usage.last_accessed_at,
+        *(usage and getattr(usage, name) for name in OF_USAGE),
         bool(getattr(row, "is_embedded", False)),
         bool(getattr(row, "is_disputed", False)),
     )
@@ -334,7 +338,8 @@ def _view(same: dict[str, Any], rest: tuple[Any, ...], now: datetime) -> MemoryV
     for name in ("attributes", "work_unit"):
         if isinstance(same[name], str):  # outside of the ORM, JSON arrives as text
             same[name] = json.loads(same[name])
-    slug, tags, files, modules, superseded_by, access_count, accessed_at, embedded, disputed = rest
+    slug, tags, files, modules, superseded_by, *used, embedded, disputed = rest
+    access_count, accessed_at, given_count, given_at = used
     idle = now - max(one for one in (same["updated_at"], same["last_confirmed_at"]) if one)
     return MemoryView(
         **same,
@@ -349,6 +354,8 @@ def _view(same: dict[str, Any], rest: tuple[Any, ...], now: datetime) -> MemoryV
         ),
         access_count=access_count or 0,
         last_accessed_at=accessed_at,
+        given_count=given_count or 0,
+        last_given_at=given_at,
         embedded=embedded,
         is_disputed=disputed,
     )

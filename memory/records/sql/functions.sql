@@ -4,6 +4,7 @@
 DROP FUNCTION IF EXISTS views_of(uuid[], uuid[], uuid[], timestamptz);
 DROP FUNCTION IF EXISTS views_of(uuid[], uuid[], uuid[], timestamptz, uuid, uuid);
 DROP FUNCTION IF EXISTS views_of(uuid[], uuid[], uuid[], timestamptz, uuid, uuid, uuid, boolean, boolean);
+DROP FUNCTION IF EXISTS views_of(uuid[], uuid[], uuid[], uuid[], timestamptz, uuid, uuid, uuid, boolean, boolean);
 
 -- Those of some memories that are a side of an open conflict of which one may know: by the index of
 -- the open ones, which are few. A side that waits for review or is tainted disputes nothing yet: else
@@ -22,10 +23,10 @@ $$;
 -- the first eight: it goes to an unlogged table without an index, 0.05 ms.
 CREATE OR REPLACE FUNCTION views_of(
     ids uuid[], audiences uuid[], bound uuid[], noted uuid[], given_out timestamptz, reader uuid,
-    reader_token uuid, ranked_for uuid, took_part boolean, changed boolean)
+    reader_token uuid, ranked_for uuid, took_part boolean, changed boolean, program boolean DEFAULT false)
 RETURNS TABLE (
     memory memory_memory, project varchar, access_count int, last_accessed_at timestamptz,
-    embedded boolean, disputed boolean)
+    given_count int, last_given_at timestamptz, embedded boolean, disputed boolean)
 LANGUAGE plpgsql ROWS 10 SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
@@ -40,11 +41,11 @@ BEGIN
     noted := ARRAY(SELECT unnest(seen) INTERSECT SELECT unnest(noted));
     IF given_out IS NOT NULL AND seen <> '{}' THEN
         INSERT INTO memory_accesslog
-            (at, memories, person, token, project_id, graph_took_part, graph_changed)
-        VALUES (given_out, noted, reader, reader_token, ranked_for, took_part, changed);
+            (at, memories, person, token, by_program, project_id, graph_took_part, graph_changed)
+        VALUES (given_out, noted, reader, reader_token, program, ranked_for, took_part, changed);
     END IF;
     RETURN QUERY
-    SELECT m, p.slug, u.access_count, u.last_accessed_at,
+    SELECT m, p.slug, u.access_count, u.last_accessed_at, u.given_count, u.last_given_at,
            EXISTS (SELECT FROM memory_memoryvector AS v
                    JOIN memory_embeddingmodel AS e ON e.id = v.model_id AND e.active
                    WHERE v.memory_id = m.id),

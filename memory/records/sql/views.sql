@@ -2,10 +2,11 @@
 -- The chosen memories that may be seen, whole; with a moment, a note that they were given out then, to
 -- whom, and how they were ranked.
 SELECT {columns}, v.project, (v.memory).tags, (v.memory).related_files, (v.memory).related_modules,
-       (v.memory).superseded_by_id, v.access_count, v.last_accessed_at, v.embedded, v.disputed
+       (v.memory).superseded_by_id, v.access_count, v.last_accessed_at, v.given_count, v.last_given_at,
+       v.embedded, v.disputed
 FROM views_of(%(ids)s::uuid[], %(audiences)s::uuid[], %(bound)s::uuid[], %(noted)s::uuid[], %(given_out)s,
               %(reader)s::uuid, %(reader_token)s::uuid, %(ranked_for)s::uuid,
-              %(took_part)s::boolean, %(changed)s::boolean) AS v
+              %(took_part)s::boolean, %(changed)s::boolean, %(program)s) AS v
 ORDER BY 1
 
 -- name: relations

@@ -193,7 +193,7 @@ def _count(
     corrections = MemoryLink.objects.filter(
         source__in=rows, kind=LinkKind.SUPERSEDES.value, created_at__gte=now - MONTH
     )
-    used = MemoryUsage.objects.filter(memory__in=rows, last_accessed_at__gte=now - MONTH)
+    used = MemoryUsage.objects.filter(memory__in=rows, last_given_at__gte=now - MONTH)
     found = rows.aggregate(
         memories=models.Count("id"),
         added_in_week=models.Count("id", filter=models.Q(created_at__gte=now - WEEK)),

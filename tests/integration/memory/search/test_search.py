@@ -1,5 +1,6 @@
 """Searching real rows: ranking, silence, visibility, and what happens without vectors."""
 
+import math
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -16,7 +17,7 @@ from memory.records.models import Memory
 from memory.search.actions import STAGES
 from memory.search.request import Silence
 from teams.models import Project
-from tests.support.memories import CARTS, PARSER, REDIS
+from tests.support.memories import CARTS, PARSER, REDIS, as_agent
 from tests.support.reviewed import World
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
@@ -137,6 +138,23 @@ def test_what_is_shown_for_the_company_it_is_in_is_not_counted_as_given(known: W
     }
     assert len(shown) == len(counts) > 1
     assert counts == {id: int(id == best.memory.id) for id in counts}
+
+
+def test_what_agents_are_given_is_counted_apart_from_what_people_find(known: World) -> None:
+    query = "redis token refresh"
+    agent = as_agent(known.member)
+
+    for who, times in ((known.owner, 2), (agent, 3)):
+        for _ in range(times):
+            known.search(query, by=who, limit=1)
+    merge_access()
+    memory = known.search(query, profile="coding", limit=1).hits[0]
+
+    assert (memory.memory.access_count, memory.memory.given_count) == (5, 3)
+    assert memory.memory.last_given_at == known.now
+    use = 0.15 * math.log1p(3) / math.log(101)
+    trust = math.prod(memory.explain["multipliers"].values())
+    assert memory.explain["parts"]["use"] == pytest.approx(use * trust, abs=1e-4)
 
 
 WRONG: tuple[tuple[dict[str, Any], str], ...] = (

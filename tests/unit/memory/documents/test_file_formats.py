@@ -23,6 +23,7 @@ from memory.documents.file_formats import (
     FileFormat,
 )
 from memory.records.models import Memory
+from memory.records.queries.views import OF_USAGE
 from memory.taxonomy import MemoryType
 from tests.support import foreign_files
 from tests.support.foreign_files import database, zipped
@@ -416,7 +417,8 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     **dict.fromkeys(("confidence", "importance", "surprise", "confidence_floor"), st.floats(0, 1)),
     **dict.fromkeys(("pinned", "needs_review", "user_verified"), st.booleans()),
     **dict.fromkeys(
-        ("version", "confirmations", "access_count", "authority", "governance"), st.integers(0, 9)
+        ("version", "confirmations", "access_count", "given_count", "authority", "governance"),
+        st.integers(0, 9),
     ),
     "attributes": st.dictionaries(
         TEXT, TEXT | st.floats(allow_nan=False, allow_infinity=False), max_size=3
@@ -459,10 +461,7 @@ def claude(*records: dict[str, Any], budget_tokens: int = 4_000) -> str:
 
 @pytest.mark.goal(name="G23")
 def test_every_column_of_a_memory_is_decided() -> None:
-    columns = {field.name for field in Memory._meta.concrete_fields} | {
-        "access_count",
-        "last_accessed_at",
-    }
+    columns = {field.name for field in Memory._meta.concrete_fields} | set(OF_USAGE)
     named = {name.removesuffix("_id") if name == "project_id" else name for name in columns}
 
     assert named == set(FIELDS)
