@@ -35,7 +35,8 @@ from teams import queries as places
 PLAN_MOST: Final = 100_000  # characters; this and what follows: defaults, not measured
 DIFF_MOST: Final = 1_000_000  # characters; a body is 1 MiB
 PARTS_MOST: Final = 500  # changed places that are checked
-HITS: Final = 8  # of one search
+HITS: Final = 5  # of one search, however relevant; fitted
+CLOSEST: Final = 0.05  # relevance from which the best of a search is a hint below the threshold
 FILE_MEMORIES_MOST: Final = 20  # memories of one file
 SEARCHES_MOST: Final = 60  # of one check
 FILES_MOST: Final = 200  # files whose memories are looked up
@@ -91,11 +92,26 @@ class Check:
 
 @dataclass(slots=True, kw_only=True)
 class _SearchHits:
-    """What searches found: by memory its parts and its relevance; and what was missing."""
+    """What searches found: by memory how near it is to which parts; and what was missing."""
 
-    parts: dict[UUID, set[int]] = field(default_factory=dict)
-    relevance: dict[UUID, float] = field(default_factory=dict)
+    near: dict[UUID, dict[int, check_findings.Nearness]] = field(default_factory=dict)
     degraded: dict[str, None] = field(default_factory=dict)
+
+    def add(self, *, answer: search_actions.SearchAnswer, numbers: tuple[int, ...]) -> None:
+        """Take in what a search for some parts found; its best hit is relevant if near at all."""
+        self.degraded.update(dict.fromkeys(answer.degraded))
+        best = max((CLOSEST, *(hit.relevance for hit in answer.hits)))
+        for hit in answer.hits:
+            least = min(best, hit.explain["relevance"]["threshold"])
+            found = check_findings.Nearness(
+                relevance=hit.relevance, is_relevant=hit.relevance >= least
+            )
+            self.near.setdefault(hit.memory.id, {}).update(dict.fromkeys(numbers, found))
+
+    def relevance_of(self, *, memory_id: UUID) -> float | None:
+        """Return how relevant a memory is to the part that it is most relevant to, if any."""
+        near = self.near.get(memory_id, {}).values()
+        return max((one.relevance for one in near if one.is_relevant), default=None)
 
 
 def check_plan(*, caller: Caller, project: str, plan: str, now: datetime) -> Check:
@@ -173,7 +189,7 @@ def run_check(
     parts = tuple(part for group, _ in groups for part in group)
     files = tuple(dict.fromkeys(path for part in parts for path in part.files))
     hits = _SearchHits(degraded={name: None for name, holds in degraded.items() if holds})
-    judgment = check_findings.judge(parts=(), memories=(), relevant={})
+    judgment = check_findings.judge(parts=(), memories=(), near={})
     evidence: tuple[CheckFinding, ...] = ()
     pairs: tuple[FilePair, ...] = ()
     if paused:
@@ -185,9 +201,8 @@ def run_check(
         with tenancy.unit():
             sight = visibility.sight_of(caller=caller)
             by_file = _memories_of_files(caller, row.id, files[:FILES_MOST])
-            checked = _read_memories((*hits.parts, *by_file), row.id, sight, now)
-            relevant = {id: frozenset(numbers) for id, numbers in hits.parts.items()}
-            judgment = check_findings.judge(parts=parts, memories=checked, relevant=relevant)
+            checked = _read_memories((*hits.near, *by_file), row.id, sight, now)
+            judgment = check_findings.judge(parts=parts, memories=checked, near=hits.near)
             evidence = _evidence(judgment.findings, hits, sight, now)
             pairs = untouched_pairs(project_id=row.id, files=files, sight=sight)
     return Check(
@@ -248,18 +263,14 @@ def _search(
                 project=project,
                 limit=HITS,
                 types=TYPES,
-                silence=request.Silence.HIT,
+                silence=request.Silence.NONE,
                 is_noted=False,
             )
             wanted.append((search, numbers))
     requests = tuple(search for search, _ in wanted)
     answers = search_actions.search_each(caller=caller, requests=requests, now=now)
     for answer, (_, numbers) in zip(answers, wanted, strict=True):
-        hits.degraded.update(dict.fromkeys(answer.degraded))
-        for hit in answer.hits:
-            id = hit.memory.id
-            hits.parts.setdefault(id, set()).update(numbers)
-            hits.relevance[id] = max(hit.relevance, hits.relevance.get(id, 0.0))
+        hits.add(answer=answer, numbers=numbers)
 
 
 def _memories_of_files(caller: Caller, project_id: UUID, files: Iterable[str]) -> tuple[UUID, ...]:
@@ -323,7 +334,7 @@ def _evidence(
         CheckFinding(
             **{each.name: getattr(one, each.name) for each in fields(one)},
             memory=shown[one.memory_id],
-            relevance=hits.relevance.get(one.memory_id),
+            relevance=hits.relevance_of(memory_id=one.memory_id),
             sides=sides.get(one.memory_id, ()),
         )
         for one in found

@@ -24,13 +24,14 @@ from accounts.errors import InvalidInput, wrong_field
 from accounts.messages import message
 from memory.extraction import extract
 from memory.records import statement_clauses
-from memory.sessions import file_paths
+from memory.sessions import file_paths, tools
 
 STEPS_MOST: Final = 60  # that are checked; this and what follows: defaults, not measured
 STEP_MOST: Final = 2_000  # characters of a step that are checked
 BEGIN_MOST: Final = 400  # characters of a line in which an item or a heading begins
 LINE_MOST: Final = 1_000  # characters of a line that are checked
 PLACE_MOST: Final = 8_000  # characters of a changed place that are checked
+PROSE: Final = (".md", ".mdx", ".rst", ".txt", ".adoc")
 QUESTION_MOST: Final = 60  # words of code that are searched for
 _ITEM: Final = re.compile(
     r"\s{0,40}(?:[-*+\u2022]|\(?\d{1,4}[.)]|[a-zA-Z][.)]|(?:step|étape)\s+\d{1,4}\s*[:.)-])\s+"
@@ -40,6 +41,9 @@ _ITEM: Final = re.compile(
 _HEADING: Final = re.compile(r"\s{0,3}#{1,6}\s+(?P<text>\S)")
 _FENCE: Final = re.compile(r"\s*(?:```|~~~)")
 _RULE: Final = re.compile(r"\s*(?:[-*_=]\s*){3,}\Z")
+_TEST_RUN: Final = re.compile(
+    r"\W*(?:re-?)?run(?: all| the| our| its)* (?:\w+ )?tests?\b", re.IGNORECASE
+)
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_a-z])")
 FILES_MOST: Final = 500  # default, not measured
 HUNKS_MOST: Final = 10_000  # default, not measured
@@ -100,8 +104,9 @@ class WorkPart:
     """One part: its location, its text, and what the text comes to.
 
     `stems` are those of all of it, `proposes` those of what it is for, `named` the names among
-    them, `taken` the stems of each thing that it takes away, `values` its numbers by their unit,
-    `files` the paths it is about. `is_code` parts are lines of a file, rarely sentences.
+    them, `identifiers` those of code as they are written, `taken` the stems of each thing that it
+    takes away, `values` its numbers by their unit, `files` the paths it is about. `is_code` parts
+    are lines of a file, rarely sentences; one that `runs_tests` does nothing else.
     """
 
     place: PartLocation
@@ -112,7 +117,9 @@ class WorkPart:
     taken: tuple[frozenset[str], ...] = ()
     values: Mapping[str, frozenset[str]] = field(default_factory=dict)
     files: tuple[str, ...] = ()
+    identifiers: frozenset[str] = frozenset()
     is_code: bool = False
+    runs_tests: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -219,6 +226,8 @@ def _of_step(number: int, line: int, text: str) -> WorkPart:
         taken=tuple(found for one in said.taken if (found := statement_clauses.stems(text=one))),
         values=statement_clauses.quantities(text=said.affirmed),
         files=tuple(dict.fromkeys(files)),
+        identifiers=statement_clauses.identifiers(text=said.affirmed),
+        runs_tests=_TEST_RUN.match(text) is not None or tools.names_a_test_run(text=text),
     )
 
 
@@ -229,12 +238,16 @@ def _of_hunk(file: ChangedFile, hunk: Hunk) -> WorkPart:
     )
     before, after = statement_clauses.stems(text=removed), statement_clauses.stems(text=added)
     gone = statement_clauses.names(text=removed) - after
+    is_prose = file.path.endswith(PROSE)  # which may say what one must not use
+    meant = statement_clauses.read(text=added).affirmed if is_prose else added
     return WorkPart(
         place=PartLocation(file=file.path, first_line=hunk.first, last_line=hunk.last),
         text=added,
         stems=before | after | statement_clauses.stems(text=file.path),
-        proposes=after - before,
+        proposes=statement_clauses.stems(text=meant) - before,
         named=statement_clauses.names(text=added) - before,
+        identifiers=statement_clauses.identifiers(text=meant)
+        - statement_clauses.identifiers(text=removed),
         taken=(gone,) if gone else (),
         files=_paths(file),
         is_code=True,

@@ -13,7 +13,7 @@ has (“add”, “change”, “step”) tell nothing.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -24,7 +24,8 @@ from memory.text import text as texts
 
 LONGEST: Final = 160  # characters of a clause; default
 SHORTEST_APPROACH: Final = 12  # characters; a shorter first clause says too little; default
-_END: Final = r"[^.;:,()\n\u2014\u2013!?]"
+# A sign within a clause; a full stop is one where a name goes on: `config.yaml`, `.env`.
+_END: Final = r"(?:[^.;:,()\n\u2014\u2013!?]|\.(?=\w))"
 _TABLES: Final = texts.read_tables(file=Path(__file__).with_name("tables") / "clauses.toml")
 _PATTERNS: Final = texts.compile_patterns(
     table={name: text.replace("@", _END) for name, text in _TABLES["patterns"].items()}
@@ -32,12 +33,16 @@ _PATTERNS: Final = texts.compile_patterns(
 _ONLY_A_FILE: Final = re.compile(r"changing \S+\Z", re.IGNORECASE)
 SHORTEST: Final = 3  # letters of a stem; default, not measured
 COVERAGE: Final = 0.6  # of a clause's stems, from which it is met; fitted by bench_checks
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s|\n")
 _WORD: Final = re.compile(r"[^\W\d_][^\W_]+")
 _CODE_WORD: Final = re.compile(r"[^\W\d_]\w{2,79}")
 _QUANTITY: Final = re.compile(r"(?<![\w.])(\d[\d.,]{0,12})\s?(%|[^\W\d_]{1,20})")
 _UNITS: Final = {word: unit for unit, words in _TABLES["units"].items() for word in words.split()}
 PROTOCOLS: Final = frozenset({"https", "ftps", "wss", "smtps", "imaps", "ldaps"})  # no plurals
 _HUMP: Final = re.compile(r"[a-z][A-Z]")
+_IDENTIFIER: Final = re.compile(r"(?<![\w.])\.?[^\W\d]\w{0,79}(?:\.[^\W\d]\w{0,79}){0,9}")
+_HUMPS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|\d+")
+_CAPITALS: Final = re.compile(r"[A-Z][A-Z\d]{2,}\Z")
 _ELISION: Final = re.compile(r"\b(?:n|l|d|s|j|c|m|t|qu)['\u2019](?=\w)", re.IGNORECASE)
 _ENDINGS: Final = (  # the longest that leaves a stem is cut
     "ments", "ement", "ment", "ings", "ing", "ions", "ion", "ies", "ers", "er",
@@ -55,10 +60,14 @@ _NAMING: Final = frozenset({entities_rules.EntityKind.CODE, entities_rules.Entit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejected:
-    """What a text is against, and in which case it is not; empty where there is none."""
+    """What a text is against, and in which case it is not; empty where there is none.
+
+    `is_removal`: it is against taking that away.
+    """
 
     what: str
     unless: str = ""
+    is_removal: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,21 +83,21 @@ def read(*, text: str) -> Clauses:
     """Take a text apart."""
     text = _tight(text)
     against = tuple(_spans(text, _PATTERNS["rejecting"], _PATTERNS["rejected"]))
+    passive = tuple(_PATTERNS["passive"].finditer(text))
     only = tuple(_PATTERNS["only"].finditer(text))
     away = tuple(_spans(text, _PATTERNS["taking"]))
     spans = (*against, *away, *_spans(text, _PATTERNS["without"]))
-    kept: list[str] = []
-    last = 0
-    for start, end in sorted(spans):
-        if start >= last:
-            kept.append(text[last:start])
-        last = max(last, end)
-    kept.append(text[last:])
+    read_below = {number for one in passive for number in range(one.end("what"), one.end())}
+    active = ((start, end) for start, end in against if start not in read_below)
     return Clauses(
-        affirmed=" ".join(kept),
+        affirmed=_outside(text, spans),
         rejected=(
-            *(_rejected(text[start:end]) for start, end in against),
-            *(_rejected(text[start:end]) for start, end in _spans(text, _PATTERNS["failing"])),
+            *(rejected(clause=_with_antecedent(text, start, end)) for start, end in active),
+            *map(_passive, passive),
+            *(
+                rejected(clause=text[start:end])
+                for start, end in _spans(text, _PATTERNS["failing"])
+            ),
             *(Rejected(what=one["what"].strip(), unless=one["unless"].strip()) for one in only),
         ),
         taken=tuple(text[start:end].strip() for start, end in away),
@@ -109,6 +118,14 @@ def approach(*, content: str) -> str:
     return begun[:found][:LONGEST].strip()
 
 
+def affirmed_beside(*, text: str, clause: str) -> str:
+    """Return what the sentence of a rejected clause is for, without its reasons."""
+    sentences = (one for one in _SENTENCE_END.split(_tight(text)) if clause in one)
+    place = (sentence := next(sentences, "")).find(clause)
+    sentence = sentence[max(0, place - 2 * LONGEST) : place + len(clause) + 2 * LONGEST]
+    return _PATTERNS["reason"].sub(" ", read(text=sentence.replace(clause, " ")).affirmed)
+
+
 def names_only_a_file(*, approach: str) -> bool:
     """Say whether what was tried says no more than which file: every later change would be one."""
     return _ONLY_A_FILE.match(approach) is not None
@@ -118,6 +135,17 @@ def _tight(text: str) -> str:
     """Return a text with straight apostrophes whose runs of spaces are one, as expressions want."""
     plain = texts.straighten_apostrophes(text=text)
     return "\n".join(" ".join(line.split()) for line in plain.split("\n") if line.strip())
+
+
+def _outside(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Return a text without some spans of it, which may overlap."""
+    kept: list[str] = []
+    last = 0
+    for start, end in sorted(spans):
+        if start >= last:
+            kept.append(text[last:start])
+        last = max(last, end)
+    return " ".join((*kept, text[last:]))
 
 
 def _spans(text: str, *patterns: re.Pattern[str]) -> Iterator[tuple[int, int]]:
@@ -133,11 +161,57 @@ def _spans(text: str, *patterns: re.Pattern[str]) -> Iterator[tuple[int, int]]:
                 yield start, end
 
 
-def _rejected(clause: str) -> Rejected:
+def rejected(*, clause: str) -> Rejected:
+    """Read a clause of what a text is against, or of what was tried."""
     unless = _PATTERNS["unless"].search(clause)
-    if unless is None:
-        return Rejected(what=clause.strip())
-    return Rejected(what=clause[: unless.start()].strip(), unless=clause[unless.end() :].strip())
+    what, case = clause, ""
+    if unless is not None:
+        what, case = clause[: unless.start()], clause[unless.end() :]
+    removal = _PATTERNS["removal"].match(what)
+    if removal is not None:
+        what = what[removal.end() :]
+    return Rejected(what=what.strip(), unless=case.strip(), is_removal=removal is not None)
+
+
+def _passive(found: re.Match[str]) -> Rejected:
+    """Read “X must not be done”: what is against removing X is for X."""
+    is_removal = _PATTERNS["removed"].match(found["verb"]) is not None
+    rest = rejected(clause=found["rest"])
+    what = found["what"] if is_removal else f"{found['what']} {found['verb']} {rest.what}"
+    return Rejected(what=what.strip(), unless=rest.unless, is_removal=is_removal)
+
+
+def _with_antecedent(text: str, start: int, end: int) -> str:
+    """Return a rejected clause, what is before it in the sentence where it says only “it”."""
+    if _PATTERNS["pronoun"].match(text, start, end) is None:
+        return text[start:end]
+    before = text[max(0, start - 2 * LONGEST) : start].rpartition(". ")[2]
+    return before.rpartition(",")[0]
+
+
+def identifiers(*, text: str) -> frozenset[str]:
+    """Return the names of code in a text, in one spelling: `redis.keys`, `service_role`.
+
+    A plain word is none; one in capitals is.
+    """
+    found = set()
+    for token in _IDENTIFIER.findall(text):
+        is_name = "." in token or "_" in token.strip("_")
+        if is_name or _HUMP.search(token) or _CAPITALS.match(token):
+            pieces = ("_".join(_HUMPS.findall(piece)) for piece in token.split("."))
+            found.add(".".join(filter(None, pieces)).lower())
+    return frozenset(filter(None, found))
+
+
+def holds_name(*, named: frozenset[str], name: str) -> bool:
+    """Say whether one of these names is that one, or has it in it: `DB_SERVICE_ROLE`.
+
+    A name of one word must be a whole piece: `redis.keys` has `keys`, `cache_keys` does not.
+    """
+    if "_" not in name and "." not in name:
+        return any(name in one.split(".") for one in named)
+    bare = f"_{name}_".replace(".", "_")
+    return any(bare in f"_{one}_".replace(".", "_") for one in named)
 
 
 def stems(*, text: str) -> frozenset[str]:
@@ -148,7 +222,8 @@ def stems(*, text: str) -> frozenset[str]:
         for word in _WORD.findall(plain)
         if word.lower() in entities_rules.CANONICAL or _HUMP.search(word) is None
     }
-    words.update(texts.identifier_parts(text=plain))
+    ascii_only = " ".join(word for word in plain.split() if word.isascii())
+    words.update(texts.identifier_parts(text=ascii_only))  # knows no humps of other letters
     return frozenset(
         stem(word=word)
         for word in words

@@ -4,12 +4,20 @@ Run: `BENCH_EMBEDDER=local/all-minilm-l6-v2 .venv/bin/python -m tests.bench.benc
 half that is held out, with `train` for the other, and with `errors` behind it to see what is wrong
 there; about a minute. The labelled plans and diffs are those of `tests/support/checked.py`. With
 `sizes` instead, what a long plan and a large diff cost.
+
+With `rows PLANS.tsv` instead, plans that somebody else labelled: columns `memory`, `type`, `plan`
+and `label`, which is `violates` or `fine`. Each plan is checked against all memories of the file.
+A stop by another memory than the row's is a false one. Such texts are not kept here: take memories
+from public projects, and have plans written and labelled by somebody who has not seen the rules.
 """
 
+import csv
 import statistics
 import sys
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 from django.core.management import call_command
 from django.db import connection
@@ -17,12 +25,17 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from memory.checks.actions import check_diff, check_plan
+from memory.evaluation.dataset import JudgedMemory, JudgedSet
+from memory.evaluation.sandbox import Trial, trial
+from memory.taxonomy import MemoryType
 from tests.bench import measures
 from tests.support import checked
 from tests.support.checked import Result
 
 HELD = "held"
 SIZES = "sizes"
+ROWS = "rows"
+TYPES = {"error_fix": "error_pattern"}  # in the labels of others
 STEPS, FILES = 40, 60
 PROJECT = "web-shop"
 ROUNDS = 5
@@ -52,6 +65,36 @@ def sizes() -> None:
         }
         for name, check in given.items():
             _tell_cost(name, partial(check, caller=place.caller, project=PROJECT, now=now))
+
+
+def rows(*, file: Path, with_errors: bool) -> None:
+    """Check plans of a file and print how many of each label are stopped, hinted at and passed."""
+    call_command("migrate", verbosity=0)
+    with file.open(encoding="utf-8") as opened:
+        given = tuple(csv.DictReader(opened, delimiter="\t", quoting=csv.QUOTE_NONE))
+    kinds = {row["memory"]: TYPES.get(row["type"], row["type"]) for row in given}
+    memories = tuple(
+        JudgedMemory(id=text, content=text, type=MemoryType(kind), project=PROJECT)
+        for text, kind in kinds.items()
+    )
+    judged = JudgedSet(name="rows", digest="", memories=memories, queries=())
+    ends: Counter[tuple[str, str, str]] = Counter()
+    with trial(judged=judged, now=timezone.now(), tell=lambda _: None) as place:
+        for row in given:
+            levels = _levels(place, row["plan"])
+            own = levels.pop(row["memory"], "silent")
+            ends[row["label"], "of the row's memory", own] += 1
+            ends.update((row["label"], "of another memory", one) for one in levels.values())
+            if with_errors and (own == "stop") != (row["label"] == "violates"):
+                print(f"{row['label']}: {own}\n  {row['memory']}\n  {row['plan']}")
+    for (label, whose, level), count in sorted(ends.items()):
+        print(f"{label:10}{whose:22}{level:10}{count:5}")
+
+
+def _levels(place: Trial, plan: str) -> dict[str, str]:
+    """Return how heavily each memory spoke up, by its text."""
+    check = check_plan(caller=place.caller, project=PROJECT, plan=plan, now=timezone.now())
+    return {place.names[one.memory.id]: one.level.value for one in check.findings}
 
 
 def _tell_cost(name: str, check: Callable[[], object]) -> None:
@@ -96,5 +139,7 @@ def _tell(one: Result) -> None:
 if __name__ == "__main__":
     if SIZES in sys.argv[1:]:
         sizes()
+    elif ROWS in sys.argv[1:2]:
+        rows(file=Path(sys.argv[2]), with_errors="errors" in sys.argv[3:])
     else:
         main(half=next(iter(sys.argv[1:]), HELD), with_errors="errors" in sys.argv[2:])

@@ -275,8 +275,9 @@ def _known(content: str, type: str = "decision", **given: Any) -> CheckedMemory:
 def _judged(
     known: CheckedMemory, work: tuple[WorkPart, ...], *, is_relevant: bool = True
 ) -> CheckJudgment:
-    relevant = {known.id: frozenset(range(len(work)))} if is_relevant else {}
-    return check_findings.judge(parts=work, memories=(known,), relevant=relevant)
+    found = check_findings.Nearness(relevance=0.5, is_relevant=True)
+    near = {known.id: dict.fromkeys(range(len(work)), found)} if is_relevant else {}
+    return check_findings.judge(parts=work, memories=(known,), near=near)
 
 
 @pytest.mark.parametrize(
@@ -298,6 +299,22 @@ def _judged(
          "Keep stored sessions for 72 hours", "clear", "relevant"),
         (_known("Use Postgres for carts because joins matter."),
          "Use Postgres for the carts", "clear", "relevant"),
+        (_known("Invalidating over pub/sub failed: messages were lost.", "dead_end"),
+         "Poll for changed prices", "clear", "relevant"),
+        (_known("Removing the retry queue failed: orders were lost.", "dead_end"),
+         "Remove the retry queue", "stop", "tried_before"),
+        (_known("Removing the retry queue failed: orders were lost.", "dead_end"),
+         "Make the retry queue longer", "clear", "relevant"),
+        (_known("Lock rows with lockForUpdate, not lockUpdate."),
+         "Lock the rows with lockForUpdate", "clear", "relevant"),
+        (_known("Lock rows with lockForUpdate, not lockUpdate."),
+         "Lock the rows: order.lockUpdate()", "stop", "decided_against"),
+        (_known("Patches that are not signed are no longer accepted."),
+         "Send a signed patch", "clear", "relevant"),
+        (_known("Existing migrations must not be deleted."),
+         "Delete the existing migrations", "stop", "decided_against"),
+        (_known("Existing migrations must not be deleted."),
+         "Test the existing migrations", "clear", "relevant"),
     ],
 )  # fmt: skip
 def test_memories_about_a_step(known: CheckedMemory, plan: str, verdict: str, why: str) -> None:
@@ -322,6 +339,7 @@ def test_a_dead_end_of_the_file_is_met_unless_it_names_only_the_file() -> None:
     [
         ("running `pytest -q tests/test_cart.py::test_total`", "Run pytest tests/test_cart.py"),
         ("running npm run test -- cart", "Run npm test for the cart"),
+        ("caching the cart tests with tox", "Run the cart tests with tox"),
     ],
 )
 def test_running_the_tests_is_never_stopped(approach: str, plan: str) -> None:
@@ -330,6 +348,33 @@ def test_running_the_tests_is_never_stopped(approach: str, plan: str) -> None:
     judged = _judged(_known(content, "dead_end", approach=approach), _steps(plan))
 
     assert judged.verdict == "clear"
+
+
+@pytest.mark.parametrize(
+    ("plan", "verdict"),
+    [
+        ("const ids = await redis.keys('cart:*')", "stop"),
+        ("Replace redis.keys by a set of ids", "clear"),
+        ("Read the cache_keys of a cart", "clear"),
+        ("Find the keys of the office", "clear"),
+    ],
+)
+def test_a_name_of_code_that_is_rejected_needs_only_to_be_found(plan: str, verdict: str) -> None:
+    never = _known("Don't use KEYS in what shoppers wait for.", "requirement")
+    found = check_findings.Nearness(relevance=0.01, is_relevant=False)
+
+    judged = check_findings.judge(parts=_steps(plan), memories=(never,), near={ID: {0: found}})
+
+    assert judged.verdict == verdict
+    assert bool(judged.findings) is (verdict == "stop")
+
+
+def test_a_text_about_a_change_is_read_as_words() -> None:
+    never = _known("Do not use permission_allowed, it is slow.")
+    line = "+Never call permission_allowed here"
+
+    assert _judged(never, _changes("docs/rules.md", line)).verdict == "clear"
+    assert _judged(never, _changes("shop/rights.py", "+ permission_allowed(who)")).verdict == "stop"
 
 
 def test_what_may_be_wrong_stops_nothing_and_what_is_not_relevant_says_nothing() -> None:
@@ -369,7 +414,7 @@ def test_more_than_can_be_told_is_counted() -> None:
         for n in range(1, 40)
     )
 
-    judged = check_findings.judge(parts=_changes("a.py", "+x = 1"), memories=known, relevant={})
+    judged = check_findings.judge(parts=_changes("a.py", "+x = 1"), memories=known, near={})
 
     assert (judged.verdict, len(judged.findings)) == ("clear", check_findings.NOTES_MOST)
     assert judged.left_out == 39 - check_findings.NOTES_MOST

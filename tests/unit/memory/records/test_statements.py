@@ -39,6 +39,11 @@ def test_what_a_text_is_against_and_takes_away() -> None:
         "fetch is forbidden elsewhere": ["fetch"],
         "Ne pas utiliser Redis ici": ["utiliser Redis ici"],
         "Everything goes through the outbox.": [],
+        "Settings go to app.yaml, not .env": [".env"],
+        "Shallow clones are no longer supported.": ["supported", "Shallow clones"],
+        "session.old isn't there, so one must not use it.": ["session.old isn't there"],
+        "Orders must not be sent twice.": ["Orders sent twice"],
+        "Les brouillons ne doivent pas être supprimés.": ["Les brouillons"],
     }
     away = {
         "Replace Celery with RQ": ["Celery"],
@@ -60,7 +65,14 @@ def test_an_exception_is_kept_apart_and_what_is_rejected_or_taken_away_is_not_pr
         text="Use an index, not a cache, and remove Redis without downtime."
     )
 
+    removing, unmerged = (
+        statement_clauses.read(text=text).rejected[0]
+        for text in ("Never remove the outbox", "No patches that haven't been merged upstream.")
+    )
+
     assert (found.what, found.unless) == ("deploy on Fridays", "a manager agrees")
+    assert (removing.what, removing.is_removal) == ("the outbox", True)
+    assert (unmerged.what, unmerged.unless) == ("patches", "merged upstream")
     assert said.affirmed.split() == ["Use", "an", "index,", "not", ",", "and", "remove", "."]
 
 
@@ -78,6 +90,31 @@ def test_an_exception_is_kept_apart_and_what_is_rejected_or_taken_away_is_not_pr
 )
 def test_what_a_dead_end_tried(content: str, tried: str) -> None:
     assert statement_clauses.approach(content=content) == tried
+
+
+def test_names_of_code_have_one_spelling_and_are_met_whole() -> None:
+    text = (
+        "Read DB_SERVICE_ROLE, redis.keys() and isPainting; use KEYS, an .env file and plain words"
+    )
+    named = statement_clauses.identifiers(text=text)
+
+    assert named == {"db_service_role", "redis.keys", "is_painting", "keys", "env"}
+    for name, is_held in (("service_role", True), ("keys", True), ("role", False), ("key", False)):
+        assert statement_clauses.holds_name(named=named, name=name) is is_held
+
+
+def test_what_a_sentence_is_for_is_read_without_its_reasons() -> None:
+    text = "Guard it with isOpen, not open, because open may be stale. Other words."
+
+    affirmed = statement_clauses.affirmed_beside(text=text, clause="open")
+
+    assert "isOpen" in affirmed
+    assert "stale" not in affirmed
+    assert "Other" not in affirmed
+
+
+def test_letters_that_are_not_english_do_not_split_a_word() -> None:
+    assert statement_clauses.stems(text="combinación nœuds") == {"combinación", "nœud"}
 
 
 def test_long_runs_of_spaces_are_read_as_one() -> None:
