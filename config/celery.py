@@ -57,6 +57,7 @@ BEAT: Final = {
     "raise-alarms": _row("cairn.raise_alarms", 600),
     "evict": _row("cairn.evict", 3_600),
     "forget-actions": _row("cairn.forget_actions", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),
+    "index-days": _row("cairn.index_days", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),
     "sort-topics": _row("cairn.sort_topics", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),
     "enrich-entities": _row("cairn.enrich_entities", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),
     "join-names": _row("cairn.join_names", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),

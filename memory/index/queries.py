@@ -342,6 +342,12 @@ def write_keywords(*, rows: tuple[tuple[UUID, int, str], ...]) -> None:
     sql_queries.execute("write_keywords", file=FILE, ids=ids, codes=codes, texts=texts)
 
 
+def lock_without_day(*, after: UUID, limit: int) -> tuple[UUID, ...]:
+    """Lock memories behind an id whose words lack the day on which they happened. In a unit."""
+    rows = sql_queries.rows("lack_day", file=FILE, after=after, limit=limit)
+    return tuple(id for (id,) in rows)
+
+
 def list_holders(
     *, facets: tuple[tuple[str, str], ...], project: UUID | None, limit: int, sight: Sight
 ) -> tuple[UUID, ...]:

@@ -36,6 +36,8 @@ MOST_SESSIONS: Final = 50  # kept with a memory that stated it, the newest; defa
 NO_REASON: Final = message("archived; no reason was given")
 SESSION: Final = timedelta(hours=1)  # of who has no other; after `sessions`, not measured
 MOST_IN_BULK: Final = 200  # memories a call, the largest page of a list
+DAY_BATCH: Final = 500  # memories a transaction
+DAY_BATCHES: Final = 20  # a night
 WIDER_SCOPES: Final = (Scope.TEAM.value, Scope.ORGANIZATION.value)  # seen beyond a project's people
 TAKEN: Final = "taken"  # keys in `before`: the links that went
 REOPENED: Final = "reopened"  # how conflicts were settled that opened again
@@ -523,3 +525,20 @@ def read_field(*, name: str, value: Any) -> Any:
     if name in {"superseded_by_id", "audience"}:
         return UUID(value)
     return [UUID(one) for one in value] if name == "provenance_sessions" else value
+
+
+def index_days() -> int:
+    """Make what was stored before days were words findable by its day; return how much of it.
+
+    A batch a transaction, so that who is stopped goes on where it was; what is left waits for the
+    next night.
+    """
+    done, last = 0, UUID(int=0)
+    for _ in range(DAY_BATCHES):
+        with tenancy.unit():
+            ids = writes.index_missing_days(after=last, limit=DAY_BATCH)
+        done += len(ids)
+        if len(ids) < DAY_BATCH:
+            break
+        last = ids[-1]
+    return done

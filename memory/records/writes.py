@@ -69,6 +69,17 @@ def index_words(*, rows: tuple[Memory, ...]) -> None:
     index_queries.write_keywords(rows=tuple(found))
 
 
+def index_missing_days(*, after: UUID, limit: int) -> tuple[UUID, ...]:
+    """Make memories behind an id that lack their day among their words findable by it. In a unit.
+
+    Return which they were; those from before days were words lack it.
+    """
+    ids = index_queries.lock_without_day(after=after, limit=limit)
+    if ids:
+        index_words(rows=tuple(Memory.objects.filter(pk__in=ids).order_by("id")))
+    return ids
+
+
 def save(*, row: Memory, fields: tuple[str, ...], now: datetime) -> None:
     """Save changed fields of a memory and repeat its filters where searches look. In a unit."""
     row.updated_at = now

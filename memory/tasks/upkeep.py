@@ -25,6 +25,7 @@ from memory.observer.actions import second_reading
 from memory.observer.actions.prior_sessions import forget_counted
 from memory.observer.actions.raise_alarms import raise_alarms
 from memory.observer.actions.synthesize import queue_weekly
+from memory.records.actions import index_days
 from memory.review.actions import entity_merges
 from memory.sessions.actions import lifecycle
 from memory.topics import actions as topics_actions
@@ -94,6 +95,7 @@ UPKEEP: Final[Mapping[str, Callable[[], object]]] = {  # in every organization, 
     "tend_sessions": _tend_sessions,
     "raise_alarms": lambda: raise_alarms(now=timezone.now()),
     "forget_actions": _forget_actions,
+    "index_days": index_days,
     "sort_topics": topics_actions.queue,
     "enrich_entities": queue_enrich_entities,
     "join_names": entity_merges.queue_join_names,

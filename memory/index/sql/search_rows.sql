@@ -95,6 +95,14 @@ ON CONFLICT (memory_id) DO UPDATE SET
     live = excluded.live, known_from = excluded.known_from, known_until = excluded.known_until,
     facets = excluded.facets, lexemes = excluded.lexemes, weights = excluded.weights
 
+-- name: lack_day
+-- Memories behind an id that happened on a day which is not among their words, as none was once: reads
+-- the words of what has happened at some time. Locked, in order.
+SELECT m.id FROM memory_memory AS m JOIN memory_memorykeyword AS k ON k.memory_id = m.id
+WHERE m.event_at IS NOT NULL AND m.id > %(after)s
+  AND NOT k.lexemes @@ ('day' || to_char(m.event_at AT TIME ZONE 'UTC', 'YYYYMMDD'))::tsquery
+ORDER BY m.id LIMIT %(limit)s FOR UPDATE OF m
+
 -- name: write_vectors
 -- Store vectors of one model; a memory that changed since its text was embedded is left to the next job.
 INSERT INTO memory_memoryvector AS v

@@ -9,6 +9,7 @@ import pytest
 from accounts import tenancy
 from accounts.errors import InvalidInput
 from memory.index.actions import maintenance
+from memory.records import actions, writes
 from memory.records.models import Memory
 from memory.records.queries import memories
 from tests.support.memories import CARTS, REDIS
@@ -56,6 +57,29 @@ def test_what_happened_on_a_day_is_found_by_its_date(world: World) -> None:
         "who mended the gate last Friday": then,
     }.items():
         assert _contents(world, query, asked_at=asked_at)[0] == first.content, query
+
+
+def test_what_was_stored_before_days_were_words_is_found_by_its_day(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    days = [datetime(2026, 5, day, 9, tzinfo=UTC) for day in (3, 4, 5)]
+    told = [
+        world.stored(f"The {word} of the queue was drained.", type="event", event_at=day)
+        for word, day in zip(("head", "tail", "middle"), days, strict=True)
+    ]
+    with tenancy.unit():
+        rows = tuple(Memory.objects.filter(pk__in=[one.id for one in told]))
+        for row in rows:
+            row.event_at = None
+        writes.index_words(rows=rows)
+    monkeypatch.setattr(actions, "DAY_BATCH", 2)
+
+    before = world.search("what happened on 4 May 2026", mode="keyword", threshold=0.0).hits
+    done = [actions.index_days(), actions.index_days()]
+    found = world.search("what happened on 4 May 2026", mode="keyword", threshold=0.0).hits
+
+    assert (before, done) == ((), [3, 0])
+    assert found[0].memory.id == told[1].id
 
 
 def test_a_day_on_which_nothing_happened_withholds_nothing(world: World) -> None:
