@@ -74,12 +74,13 @@ class MemoryMachine(RuleBasedStateMachine):
         twin = self.active(content)
         said = answer.json()
         assert answer.status_code == 201
-        assert said["outcome"] == ("added" if twin is None else "confirmed")
+        again = "known" if twin is not None and twin.is_confirmed else "confirmed"
+        assert said["outcome"] == ("added" if twin is None else again)
         if twin is None:
             twin = Known(id=said["memory"]["id"], content=content)
             self.all.append(twin)
         else:
-            self.changed(twin, confirmations=twin.confirmations + 1)
+            self.confirmed(twin)
         return self.agreed(twin, answer, said["memory"])
 
     @rule(known=memories, content=TEXTS, tags=TAGS, named=st.sampled_from(("this", "*")))
@@ -112,13 +113,12 @@ class MemoryMachine(RuleBasedStateMachine):
 
     @rule(known=memories)
     def confirm(self, known: Known) -> None:
-        """Confirm it; who confirms it again within the hour adds nothing."""
         answer = self.api.post(f"memories/{known.id}/confirm")
-        if known.is_confirmed and known.status == "active":
-            self.agreed(known, answer, answer.json())
+        if known.status != "active":
+            self.refused(known, answer, 409)
             return
-        self.done(known, answer, confirmations=known.confirmations + 1)
-        known.is_confirmed = known.is_confirmed or known.status == "active"
+        self.confirmed(known)
+        self.agreed(known, answer, answer.json())
 
     @rule(known=memories, pinned=st.booleans())
     def pin(self, known: Known, pinned: bool) -> None:
@@ -176,7 +176,7 @@ class MemoryMachine(RuleBasedStateMachine):
     def successor(self, known: Known, content: str, said: dict[str, Any]) -> Known:
         twin = self.active(content)
         if twin is not None:
-            self.changed(twin, confirmations=twin.confirmations + 1)
+            self.confirmed(twin)
             return twin
         fresh = Known(id=said["id"], content=content, tags=known.tags, pinned=known.pinned)
         self.all.append(fresh)
@@ -188,6 +188,11 @@ class MemoryMachine(RuleBasedStateMachine):
             return
         self.changed(known, **changes)
         self.agreed(known, answer, answer.json())
+
+    def confirmed(self, known: Known) -> None:
+        """Count a confirmation; who says it again within the hour adds nothing."""
+        if not known.is_confirmed:
+            self.changed(known, confirmations=known.confirmations + 1, is_confirmed=True)
 
     def changed(self, known: Known, **changes: Any) -> None:
         known.version += 1
