@@ -23,7 +23,7 @@ BUDGETS = {  # subject: lines
     "memory/entities": 1_320,
     "memory/evaluation": 1_880,
     "memory/experiments": 1_430,
-    "memory/extraction": 1_790,
+    "memory/extraction": 1_960,
     "memory/index": 1_660,
     "memory/injection": 3_120,
     "memory/intake": 3_780,
@@ -42,7 +42,7 @@ BUDGETS = {  # subject: lines
     "teams": 2_815,
 }
 WHOLE = 85_000  # the product
-TESTS = 64_000
+TESTS = 64_500
 
 
 @pytest.mark.parametrize("subject", BUDGETS)
