@@ -210,6 +210,12 @@ class Source(StrEnum):
     EXTRACTED = "extracted"
 
 
+LEARNED: Final = frozenset({Source.OBSERVER_INFERRED, Source.EXTRACTED})  # what sessions showed
+FIX: Final = "fix"  # attribute of an error: what went through after it, as a session showed
+STATED_BY: Final = "stated_by"  # attribute of what was said in a session: whose words it is
+PERSON: Final = "person"
+
+
 class Authority(IntEnum):
     """Whose word settles a conflict: the lower wins; the order between the ends is a default."""
 

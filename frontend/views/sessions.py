@@ -28,7 +28,7 @@ from memory.sessions.actions import lifecycle
 SESSIONS: Final = 30  # a page
 TURNS: Final = 50  # a page
 LIVE: Final = "session-head"  # what a live page asks for anew, with all but its ribbon
-COUNTS: Final = ("added", "known", "confirmed", "candidates")  # of a result, in this order
+COUNTS: Final = ("added", "proposed", "known", "confirmed", "candidates")  # in their order
 SAY: Final = {
     "keep": _("Kept."),
     "share": _("Kept and shared with the project."),

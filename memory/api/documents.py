@@ -1,5 +1,6 @@
 """Documents over REST: imports, exports, and the notes that memories come from."""
 
+from dataclasses import replace
 from typing import Annotated, Any, Final
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from memory.documents.actions import export, import_batches, note_push, uploads
 from memory.documents.actions.uploads import LARGEST_UPLOAD, Upload
 from memory.documents.file_formats import MOST_CANDIDATES
 from memory.search.context import LARGEST_BUDGET
+from memory.sessions.actions import binding
 from memory.taxonomy import Scope
 
 ROWS_SHOWN: Final = 1_000  # of a preview
@@ -91,7 +93,11 @@ def begin_import(call: Call, query: ImportQuery) -> Answer:
     or export, a memory-v3 database, an export of ours, or a zip of them. What it says waits for
     review. Sent again, it adds nothing and changes what changed.
     """
-    upload = _upload(call, query, left_out=frozenset(query.left_out))
+    upload = replace(
+        _upload(call, query),
+        left_out=frozenset(query.left_out),
+        taint=binding.taint_of_caller(caller=call.caller, project=query.project),
+    )
     view = import_batches.begin_import(caller=call.caller, upload=upload, now=call.now)
     return Answer(view, location=f"/api/v1/imports/{view.id}")
 
@@ -174,13 +180,12 @@ def retry_import(call: Call, body: schemas.Nothing) -> queries.ImportView:
     return import_batches.retry_import(caller=call.caller, batch_id=call.id, now=call.now)
 
 
-def _upload(call: Call, query: PreviewQuery, left_out: frozenset[int] = frozenset()) -> Upload:
+def _upload(call: Call, query: PreviewQuery) -> Upload:
     return Upload(
         files=((query.name, call.body),) if call.body else (),
         project=query.project,
         scope=query.scope,
         team=query.team,
-        left_out=left_out,
     )
 
 
@@ -294,7 +299,8 @@ def push_note(call: Call, body: NewNote) -> object:
     moved takes its memory along, and every version is kept. What an agent may not make stale waits
     for a person (“held”).
     """
-    new = note_push.NewNote(**dict(body))
+    taint = binding.taint_of_caller(caller=call.caller, project=body.project)
+    new = note_push.NewNote(**dict(body), taint=taint)
     return note_push.push_note(caller=call.caller, new=new, now=call.now)
 
 

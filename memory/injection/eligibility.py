@@ -19,17 +19,22 @@ from memory.experiments.points import OF_A_FILE
 from memory.intake import echoes_and_alarms
 from memory.records import formulas
 from memory.records.queries.views import MemoryView
-from memory.taxonomy import MemoryType, Source, Status, Verification
+from memory.taxonomy import (
+    FIX,
+    LEARNED,
+    PERSON,
+    STATED_BY,
+    MemoryType,
+    Source,
+    Status,
+    Verification,
+)
 from teams import trust
 
-FIX: Final = "fix"  # attribute of an error: what went through after it, as a session showed
-STATED_BY: Final = "stated_by"  # attribute of what was said in a session: whose words it is
-PERSON: Final = "person"
 RULES: Final = frozenset(
     {MemoryType.REQUIREMENT, MemoryType.PREFERENCE, MemoryType.DECISION, MemoryType.CORRECTION}
 )
 ERRORS: Final = frozenset({MemoryType.ERROR_PATTERN, MemoryType.FIX})
-_LEARNED: Final = frozenset({Source.OBSERVER_INFERRED, Source.EXTRACTED})
 _DOUBTED: Final = frozenset({Verification.STALE, Verification.CONTRADICTED})
 WARNING_CONFIDENCE: Final = 0.65  # from which a touched file is warned of
 _HALF: Final = 2.0  # retention at the first half-life, upside down
@@ -129,11 +134,11 @@ def _bar_of_unreviewed(view: MemoryView, reader: UUID | None) -> Bar | None:
 
 def is_seen_fix(*, view: MemoryView) -> bool:
     """Say whether a session showed what a memory says: an error and its fix, or by its events."""
-    is_pair = view.type in ERRORS and view.source in _LEARNED and bool(view.attributes.get(FIX))
+    is_pair = view.type in ERRORS and view.source in LEARNED and bool(view.attributes.get(FIX))
     return is_pair or view.verification == Verification.EVIDENCED
 
 
 def is_stated_rule(*, view: MemoryView) -> bool:
     """Say whether a memory is a rule that a person stated in a session."""
     is_stated = view.attributes.get(STATED_BY) == PERSON
-    return view.type in RULES and view.source in _LEARNED and is_stated
+    return view.type in RULES and view.source in LEARNED and is_stated

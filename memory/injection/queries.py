@@ -12,12 +12,12 @@ from django.db.models.functions import Coalesce
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.customization.queries import trust_level_of
-from memory.injection.eligibility import PERSON, STATED_BY, Bar, bar_at_any_point, bar_of
+from memory.injection.eligibility import Bar, bar_at_any_point, bar_of
 from memory.intake.echoes_and_alarms import ALARM, ALARM_BURST, ALARM_DOMINANT
 from memory.records.queries.views import MemoryView, countable, visible
 from memory.sessions import queries as sessions
 from memory.sessions.models import GivenOut, Session, Statistic, Stream, Turn
-from memory.taxonomy import MemoryType, SourceInterface, Status
+from memory.taxonomy import PERSON, STATED_BY, MemoryType, SourceInterface, Status
 from teams import queries as places
 from teams.permissions import Act, require
 from teams.trust import level_row

@@ -26,7 +26,7 @@ from uuid import UUID
 
 from memory.customization.phases import Transition
 from memory.experiments.points import OF_A_FILE, POINTS, WARNINGS, Point
-from memory.injection.eligibility import FIX, WARNING_CONFIDENCE
+from memory.injection.eligibility import WARNING_CONFIDENCE
 from memory.records.queries.views import GraphPart, MemoryView
 from memory.search.packing import SALIENCE_BOOST
 from memory.sessions import counters
@@ -34,7 +34,7 @@ from memory.sessions.counters import FileRow, ModuleRow
 from memory.sessions.events import Outcome
 from memory.sessions.scratchpad import Scratchpad, each_file, edited
 from memory.sessions.tools import Act
-from memory.taxonomy import MemoryType
+from memory.taxonomy import FIX, MemoryType
 from memory.text import text as texts
 from memory.text import tokens
 

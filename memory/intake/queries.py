@@ -4,6 +4,7 @@ A row of the log is told to who may see the place it is of; of a refused candida
 knows. Counts are of the rows that one may see, so they tell nothing more.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
@@ -105,6 +106,19 @@ def tallies(*, caller: Caller, project: str | None, days: int, now: datetime) ->
         counted = rows.values("outcome", "gate").annotate(count=Count("id"))
         found = [Tally(**row) for row in counted]
     return tuple(sorted(found, key=lambda one: (-one.count, one.outcome, one.gate)))
+
+
+def confirmed_by(*, caller: Caller, memory_ids: Collection[UUID], since: datetime) -> set[UUID]:
+    """Return those of some memories that a caller confirmed by saying the same. In a unit.
+
+    By the index memory_action_at: the rows of an hour.
+    """
+    own = {"user_id": caller.user_id, "token_id": caller.token_id, "agent": caller.agent}
+    rows = ActionLog.objects.filter(
+        at__gte=since, memory_id__in=memory_ids, outcome="confirmed", **own
+    )
+    found = rows.order_by().values_list("memory_id", flat=True)
+    return {one for one in found if one is not None}
 
 
 def _seen(caller: Caller, project: str | None) -> QuerySet[ActionLog]:

@@ -165,6 +165,7 @@ class KeptNote(Result):
     version: int = Field(validation_alias=AliasPath("note", "version"))
     added: int
     updated: int
+    proposed: int
     kept: int
     stale: int
     held: int
@@ -181,5 +182,7 @@ def push_note(call: Call, arguments: NoteArguments) -> note_push.NotePushed:
     New statements become memories that wait for review, reworded ones update theirs, those that are
     gone become stale. Send it again whenever it changes. A document with a secret is refused whole.
     """
-    new = note_push.NewNote(**{**dict(arguments), "project": arguments.project or ""})
+    taint = binding.taint_of_caller(caller=call.caller, project=arguments.project)
+    given = {**dict(arguments), "project": arguments.project or "", "taint": taint}
+    new = note_push.NewNote(**given)
     return note_push.push_note(caller=call.caller, new=new, now=call.now)

@@ -18,13 +18,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from memory.injection.eligibility import FIX
 from memory.observer import dead_ends, detections, evidence_texts, tied_corrections
 from memory.observer.detections import Sighting, SignalEvidence, SignalKind
 from memory.records.formulas import TAINTED_FACTOR
 from memory.sessions.events import Event, Outcome
 from memory.sessions.scratchpad import Scratchpad, SessionType, Setting, taint_of
-from memory.taxonomy import MemoryType, Source, source_row
+from memory.taxonomy import FIX, MemoryType, Source, source_row
 from memory.text import text as texts
 
 # The words of a signal come from templates: the same sighting always gives the same words, so that

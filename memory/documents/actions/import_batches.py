@@ -47,6 +47,7 @@ SAVED: Final = ("outcome", "gate", "reason", "hint", "memory_id", "memory_versio
 BEFORE: Final = "before"  # in a row: what a confirmation changed
 CONFIRMING: Final = ("confirmations", "importance", "last_confirmed_at")  # what one changes
 UNDOING: Final = "the import was undone"
+CREATED: Final = ("added", "proposed")  # outcomes of rows that made a memory
 UNDONE, KEPT = "undone", "kept"
 TOUCHED: Final = "It has changed since; it stays."
 _POISON: Final = remember.Outcome(
@@ -115,25 +116,22 @@ def begin_import(
         )
         batch.job_id = _enqueue(caller, batch)
         batch.save(force_insert=True)
-        rows = (
-            _new_row(batch, one, upload.left_out, is_trusted=upload.is_trusted) for one in judged
-        )
+        rows = (_new_row(batch, one, upload) for one in judged)
         ImportRow.objects.bulk_create(rows, batch_size=BATCH_SIZE)
         _record(caller, batch, "import.begun", {"rows": len(judged)})
         return queries.import_view(caller=caller, batch=batch, now=now)
 
 
-def _new_row(
-    batch: Import, one: uploads.JudgedStatement, left_out: frozenset[int], *, is_trusted: bool
-) -> ImportRow:
+def _new_row(batch: Import, one: uploads.JudgedStatement, upload: uploads.Upload) -> ImportRow:
     row = ImportRow(batch=batch, number=one.number, file=one.file, line=one.line)
     row.gate, row.reason, row.hint = one.gate, str(one.reason), str(one.hint)
     if one.given is None:
         row.outcome = "refused"
-    elif one.number in left_out:
+    elif one.number in upload.left_out:
         row.outcome = "left_out"
     else:
-        row.candidate = {**one.given, uploads.TRUSTED: True} if is_trusted else one.given
+        marks = {uploads.TRUSTED: upload.is_trusted, uploads.TAINT: upload.taint}
+        row.candidate = {**one.given, **{name: mark for name, mark in marks.items() if mark}}
     return row
 
 
@@ -240,9 +238,11 @@ def undo_import(*, caller: Caller, batch_id: UUID, now: datetime) -> ImportUndon
             raise Conflict(detail="The import still runs.", hint="Cancel it first, or wait.")
         rows = batch.rows.exclude(memory_version=None)
         untouched = _lock_untouched(batch, tuple(rows.order_by("number")))
-        added = {row.pk: memory for row, memory in untouched if row.outcome == "added"}
+        added = {row.pk: memory for row, memory in untouched if row.outcome in CREATED}
         new = tuple(sorted(set(added.values()), key=attrgetter("id")))
         verdicts.archive_held(caller=caller, rows=new, reason=UNDOING, now=now)
+        # what was proposed is so no more, and nobody has decided against it
+        models.Conflict.objects.filter(newer__in=new, verdict="").delete()
         restored = [
             row.pk
             for row, memory in untouched
@@ -388,7 +388,7 @@ def _links(batch: Import) -> Iterator[MemoryLink]:
     by_key: dict[str, UUID] = {  # the first of a name
         key: id for id, candidate in reversed(kept) for key in candidate.get("keys", ())
     }
-    new = set(rows.filter(outcome="added").values_list("memory_id", flat=True))
+    new = set(rows.filter(outcome__in=CREATED).values_list("memory_id", flat=True))
     wanted = dict.fromkeys(
         (id, by_key[target], kind)
         for id, candidate in kept

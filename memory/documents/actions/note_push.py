@@ -40,12 +40,16 @@ BELIEF: Final = ("stale_at", "verification", "archived_reason", "needs_review")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewNote:
-    """A document as it is sent: its project, its path there, its text."""
+    """A document as it is sent: its project, its path there, its text.
+
+    `taint` is the outside content that its sender's sessions have seen.
+    """
 
     project: str
     path: str
     text: str
     scope: str | None = None
+    taint: str = ""
 
 
 class RefusedStatement(NamedTuple):
@@ -60,12 +64,14 @@ class RefusedStatement(NamedTuple):
 class NotePushed:
     """What a push did: memories added, brought to new words, kept, made stale; refused statements.
 
-    `held` are memories that an agent may not make stale and that a person decides about.
+    `proposed` are new words for what only people change: a person settles the conflict. `held` are
+    memories that an agent may not make stale and that a person decides about.
     """
 
     note: queries.NoteView
     added: int
     updated: int
+    proposed: int
     kept: int
     stale: int
     held: int
@@ -110,7 +116,14 @@ def push_note(*, caller: Caller, new: NewNote, now: datetime) -> NotePushed:
         if before is not None and before.digest == row.digest and before.is_current:
             view = queries.note_view(row=before)
             return NotePushed(
-                note=view, added=0, updated=0, kept=len(found), stale=0, held=0, refused=()
+                note=view,
+                added=0,
+                updated=0,
+                proposed=0,
+                kept=len(found),
+                stale=0,
+                held=0,
+                refused=(),
             )
         if before is not None:
             models.NoteVersion.objects.filter(pk=before.pk).update(is_current=False)
@@ -144,6 +157,7 @@ def _take_out(
         note=queries.note_view(row=row),
         added=counts["added"],
         updated=counts["updated"],
+        proposed=counts["proposed"],
         kept=len(kept),
         stale=gone.stale,
         held=gone.held,
@@ -229,7 +243,7 @@ def _remember_fresh(
     now: datetime,
 ) -> list[remember.Outcome]:
     """Remember what a note says for the first time, or anew; return what came of each statement."""
-    upload = uploads.Upload(files=(), project=new.project, scope=new.scope)
+    upload = uploads.Upload(files=(), project=new.project, scope=new.scope, taint=new.taint)
     given = (
         {**uploads.as_json(candidate=one), uploads.FORMER: replaced.get(one.external_id, "")}
         for one in fresh

@@ -42,6 +42,7 @@ CARRIED: Final = (
 FORMER: Final = "former_external_id"  # in a candidate: of the wording whose place it takes
 NEW: Final = ("added", "updated")  # what becomes of new words, also in the place of others
 TRUSTED: Final = "is_trusted"  # in a candidate: it waits for nobody's review
+TAINT: Final = "taint"  # in a candidate: what outside content its sender has seen
 NAMES_AT_ONCE: Final = 500  # of files, in one query
 MOST_LINKS: Final = 100  # of one statement, and names by which others link to it
 LISTS: Final = ("tags", "related_files", "related_modules")
@@ -51,7 +52,8 @@ LISTS: Final = ("tags", "related_files", "related_modules")
 class Upload:
     """Files with their names, where their memories go, and which rows are left out, by number.
 
-    What is trusted waits for no review: said at the machine alone.
+    What is trusted waits for no review: said at the machine alone. `taint` is the outside content
+    that its sender's sessions have seen.
     """
 
     files: tuple[tuple[str, bytes], ...]
@@ -60,6 +62,7 @@ class Upload:
     team: str | None = None
     left_out: frozenset[int] = frozenset()
     is_trusted: bool = False
+    taint: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -302,6 +305,7 @@ def new_memory(*, upload: Upload, given: dict[str, Any]) -> NewMemory:
         event_at=file_formats.read_time(text=given["event_at"]),
         former_external_id=given.get(FORMER, ""),
         needs_review=TRUSTED not in given,
+        taint_reason=given.get(TAINT, upload.taint),
     )
 
 

@@ -11,7 +11,7 @@ looked up and locked at once, in one order, before anything is written.
 """
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import Final, TypeVar
@@ -119,7 +119,12 @@ def _decide_at(
         caller=caller, source=new.source, where=where, embedded=embedded, now=now
     )
     settled = settle_without_adding(
-        caller=caller, checked=checked, result=result, delivered=delivered, now=now
+        caller=caller,
+        checked=checked,
+        result=result,
+        delivered=delivered,
+        confirmed=_just_confirmed(caller, (result.confirmed_id,), now),
+        now=now,
     )
     if settled is not None:
         return settled
@@ -222,11 +227,13 @@ def settle_without_adding(
     checked: candidate.CheckedCandidate,
     result: integrate.GateResult,
     delivered: similar_memories.Delivered,
+    confirmed: Collection[UUID],
     now: datetime,
 ) -> Outcome | None:
     """Confirm what a gate found to say the same, unless an echo; None for what is news. In a unit.
 
-    Of an echo nothing is written; the memory is shown as its caller may see it.
+    `confirmed` are memories of which an agent without a session has just said the same. Of an echo
+    nothing is written; the memory is shown as its caller may see it.
     """
     same_id = result.confirmed_id
     echo = similar_memories.find_echo(checked=checked, same_id=same_id, delivered=delivered)
@@ -236,10 +243,13 @@ def settle_without_adding(
         return Outcome(outcome="known", memory=view, reason=reason)
     if same_id is None:
         return None
+    gate = result.gate.value if result.gate else ""
+    if checked.new.session_id is None and same_id in confirmed:
+        view = views.to_view(views.visible(caller=caller).get(pk=same_id), now=now)
+        return Outcome(outcome="known", memory=view, gate=gate, reason=CONFIRMED_ONCE)
     memory = actions.confirm_memory(
         caller=caller, memory_id=same_id, now=now, session_id=checked.new.session_id
     )
-    gate = result.gate.value if result.gate else ""
     if memory.last_confirmed_at != now:
         return Outcome(outcome="known", memory=memory, gate=gate, reason=CONFIRMED_ONCE)
     return Outcome(
@@ -250,6 +260,18 @@ def settle_without_adding(
         done="confirmed",
         certainty=1.0,
     )
+
+
+def _just_confirmed(caller: Caller, ids: Iterable[UUID | None], now: datetime) -> set[UUID]:
+    """Return those of some memories that an agent confirmed within the hour. In a unit.
+
+    That is a session of who has none, in whatever call they said it.
+    """
+    asked = {one for one in ids if one is not None}
+    if caller.token_id is None or not asked:
+        return set()
+    since = now - actions.SESSION
+    return queries.confirmed_by(caller=caller, memory_ids=asked, since=since)
 
 
 def recorded(*, caller: Caller, outcome: Outcome) -> Outcome:
@@ -352,6 +374,7 @@ class _Batch:
         self.places: dict[tuple[str | None, str | None, str | None], Placement] = {}
         self.seen: dict[tuple[Placement, tuple[str, ...]], Memory] = {}  # by the words of each
         self.delivered: dict[tuple[str, Placement], similar_memories.Delivered] = {}
+        self.confirmed: set[UUID] = set()
 
     def place(self, checked: Checked) -> tuple[Checked, Placement] | Outcome:
         """Find where one item goes. Raises NotFound for a project the caller cannot see."""
@@ -376,6 +399,8 @@ class _Batch:
             for row in candidate.lock_same(placement=where, hashes=hashes, external_ids=external):
                 for key in _keys_of(row):
                     self.stored.setdefault(key, row)
+        ids = {row.id for row in self.stored.values()}
+        self.confirmed = _just_confirmed(self.caller, ids, self.now)
 
     def take(self, item: Checked, where: Placement) -> Outcome | Memory:
         """Decide one item: an outcome, or the row that will be written."""
@@ -407,8 +432,12 @@ class _Batch:
             checked=item,
             result=result,
             delivered=self.delivered[source, where],
+            confirmed=self.confirmed,
             now=self.now,
         )
+        is_counted = settled is not None and settled.done == "confirmed"
+        if is_counted and same_id is not None and self.caller.token_id is not None:
+            self.confirmed.add(same_id)
         return self._add(item, where) if settled is None else settled
 
     def _find_resent(self, item: Checked, text_key: Key, same_id: UUID | None) -> Outcome | None:

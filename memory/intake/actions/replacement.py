@@ -114,7 +114,11 @@ def propose(*, caller: Caller, prepared: Prepared, old: Memory, why: str, now: d
     ids = earlier.filter(verdict="", cause=ConflictCause.PROPOSED.value).values("newer_id")
     before = Memory.objects.select_for_update().filter(pk__in=ids, **mine)
     for one in before.filter(status=Status.ACTIVE.value).exclude(pk=row.pk).order_by("id"):
-        apply_decision.retire(caller=caller, old=one, successor=row, reason=SENT_AGAIN, now=now)
+        lowered = apply_decision.retire(
+            caller=caller, old=one, successor=row, reason=SENT_AGAIN, now=now
+        )
+        taken = integrate.Decision(reason=SENT_AGAIN, target_id=one.id, link=LinkKind.SUPERSEDES)
+        apply_decision.link(source=row, target=one, decision=taken, before=lowered)
     return Outcome(
         outcome="proposed",
         memory=views.to_view(row, now=now, is_new=twin_id is None),

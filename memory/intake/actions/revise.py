@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from accounts import tenancy
@@ -19,10 +19,11 @@ from memory.intake.actions import candidate
 from memory.records import actions, protection, versions, writes
 from memory.records.models import Memory, MemoryVersion
 from memory.records.queries import memories, views
-from memory.taxonomy import Scope, Verification, type_row
+from memory.taxonomy import FIX, LEARNED, STATED_BY, Scope, Verification, type_row
 from teams import changes as feed
 from teams import permissions
 
+EVIDENCE: Final = (STATED_BY, FIX)  # attributes that a session gives a memory
 CHANGEABLE = (
     "content", "type", "tags", "related_files", "related_modules", "scope", "team", "pinned",
     "attributes", "external_id", "reason",
@@ -69,7 +70,8 @@ def revise_row(
             detail=message("{name} cannot be changed.", name=unknown[0]),
             hint=message("Possible: {names}.", names=tuple(CHANGEABLE)),
         )
-    checked = _check_changed(caller, row, _with_type_mark(caller, row, changes))
+    marked = _with_evidence(caller, row, _with_type_mark(caller, row, changes))
+    checked = _check_changed(caller, row, marked)
     reason = str(changes.get("reason", ""))
     protection.check_reason(reason=reason)
     actions.keep_version(caller=caller, row=row, reason=reason, now=now)
@@ -153,6 +155,21 @@ def _with_type_mark(caller: Caller, row: Memory, changes: Mapping[str, Any]) -> 
     found = custom_types.find_custom_type(caller=caller, name=type, pointer="/type").type
     called = custom_type_rules.marked(tags=tags, name=found.name)
     return {**changes, "type": found.base.value, "tags": called}
+
+
+def _with_evidence(caller: Caller, row: Memory, changes: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the changes of a memory without what no agent says of what a session showed.
+
+    Whose words it has, and which fix was seen: that stays, and goes with those words.
+    """
+    is_touched = bool(changes.keys() & {"content", "attributes"}) and row.source in LEARNED
+    if is_person(caller=caller) or not is_touched:
+        return changes
+    is_same_text = changes.get("content", row.content) == row.content
+    seen = {name: row.attributes[name] for name in EVIDENCE if name in row.attributes}
+    given = changes.get("attributes", row.attributes)
+    plain = {name: value for name, value in given.items() if name not in EVIDENCE}
+    return {**changes, "attributes": {**plain, **(seen if is_same_text else {})}}
 
 
 def _check_changed(

@@ -24,7 +24,8 @@ from accounts.errors import Forbidden, InvalidInput, NotFound, Unavailable
 from accounts.messages import message
 from memory.extraction import actions as extraction
 from memory.extraction import extract, model_answers
-from memory.injection.eligibility import PERSON, RULES, STATED_BY
+from memory.injection.eligibility import RULES
+from memory.injection.harnesses import Harness
 from memory.intake.actions.remember import NewMemory, remember
 from memory.intake.integrate import Judged
 from memory.observer import promotion
@@ -33,9 +34,11 @@ from memory.sessions import queries as sessions
 from memory.sessions.actions import append_turns, scratchpads
 from memory.sessions.models import Session
 from memory.sessions.turns import Speaker, Turn
-from memory.taxonomy import Source
+from memory.taxonomy import PERSON, STATED_BY, Source
 
 # Defaults, not measured.
+# how sessions are called that hooks and transcripts tell; anybody may speak the generic one
+HARNESSES: Final = tuple(f"{one.value}/" for one in Harness if one is not Harness.GENERIC)
 MOST_MEMORIES: Final = 30  # a session: what has more is no conversation
 LEASE_MINUTES: Final = 10  # that a part takes at most; who is silent for longer is gone
 READ_AT_ONCE: Final = 300  # turns of a unit
@@ -233,9 +236,8 @@ def _new_memory(run: Consolidation, candidate: extract.Candidate, method: str) -
     row = run.session
     observed = row.observed or {}
     is_sure = candidate.certainty >= extract.CERTAIN
-    is_handed_in = append_turns.HANDED_IN in observed  # its agent says what a person said
     is_rule = (
-        not is_handed_in
+        _is_told_by_harness(row)
         and candidate.speaker is Speaker.USER
         and candidate.type in RULES
         and is_sure
@@ -259,6 +261,12 @@ def _new_memory(run: Consolidation, candidate: extract.Candidate, method: str) -
         source_uri=origin_of(row=row, turn=candidate.turn),
         source_line=candidate.line,
     )
+
+
+def _is_told_by_harness(row: Session) -> bool:
+    """Say whether an agent's program told the turns, and not whoever says what a person said."""
+    is_handed_in = append_turns.HANDED_IN in (row.observed or {})
+    return row.external_id.startswith(HARNESSES) and not is_handed_in
 
 
 def _advance(run: Consolidation, sequence: int) -> None:

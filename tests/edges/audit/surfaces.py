@@ -110,7 +110,7 @@ REST: Final = (
     in_person("memories/{waiting}/merge", "memory.merged", into="{memory}"),
     rest("memories/{waiting}/snooze", "memory.snoozed", until="{tomorrow}"),
     rest("reviews/{verdict}/undo", "memory.review_undone"),
-    rest("projects/shop/rollbacks", "memory.rolled_back", person="{member}"),
+    in_person("projects/shop/rollbacks", "memory.rolled_back", person="{member}"),
     rest("rollbacks/{rolled_back}/undo", "memory.bulk_review_undone"),
     rest("imports?project=shop&name=a.json", "import.begun", content=CONTENT),
     rest("exports", "memory.exported", project="shop", wrong=IN_WORDS),

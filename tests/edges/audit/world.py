@@ -90,7 +90,7 @@ def acme(caller: Caller, organization: Organization, member: User, clean_cache: 
     browsers = {name: Client(raise_request_exception=False) for name in people_here}
     for name, user in people_here.items():
         browsers[name].force_login(user)
-    new = NewToken(name="decides", scopes=frozenset(TokenScope))
+    new = NewToken(name="agent", scopes=frozenset(TokenScope) - {TokenScope.REVIEW})
     writer = create_token(caller=caller, new=new, now=now)
     names = _names(caller, people_here, now)
     with_token = replace(caller, token_id=writer.token.id)

@@ -38,6 +38,7 @@ from memory.review.actions.verdicts import MemoryEdge, unlink
 from memory.tasks import job_handlers
 from memory.taxonomy import LinkKind
 from tests.support import memories, stored, work
+from tests.support.memories import as_agent
 from tests.support.reviewed import World
 from tests.support.taking_in import RULES, active, run, upload
 
@@ -76,6 +77,16 @@ def state(world: World, batch_id: UUID) -> ImportView:
 def batch(world: World, id: UUID) -> tuple[str, Mapping[str, int]]:
     """Return the state of an import and the counts of its rows."""
     return state(world, id).state, dict(state(world, id).counts)
+
+
+def with_token(world: World) -> tuple[Token, Caller]:
+    """Make a token of the owner; return it, and the agent that has it."""
+    token = Token.objects.create(
+        organization_id=world.owner.organization_id, user_id=world.owner.user_id, name="ci",
+        kind="personal", lookup="import-test", digest="x", last_four="abcd",
+        scopes=["read", "write"], expires_at=timezone.now() + timedelta(days=9),
+    )  # fmt: skip
+    return token, as_agent(world.owner, token_id=token.id)
 
 
 def undo(world: World, batch_id: UUID, by: Caller | None = None) -> ImportUndone:
@@ -126,6 +137,22 @@ def test_a_changed_line_updates_its_memory_and_undoing_restores_it(world: World)
     assert (memory("Deploys").content, len(active())) == (before.content, 3)
     undo(world, first.id)
     assert active() == []
+
+
+def test_what_an_agent_imports_for_a_persons_words_is_counted_and_undone(world: World) -> None:
+    _, agent = with_token(world)
+    world.stored(TUESDAY, external_id="d")
+    first = taken(world, line(THURSDAY), agent)
+
+    second = taken(world, line(MONDAY), agent)
+    undone = undo(world, second.id)
+
+    assert (first.counts, second.counts) == ({"proposed": 1}, {"proposed": 1})
+    assert (undone.archived, undone.restored, undone.kept) == (1, 1, 0)
+    with tenancy.unit():
+        (waiting,) = Memory.objects.filter(status="active", needs_review=True)
+    assert (waiting.content, waiting.confidence) == (THURSDAY, 0.8)
+    assert taken(world, line(MONDAY), agent).counts == {"proposed": 1}
 
 
 def test_what_people_vouched_for_keeps_its_words_and_the_new_ones_stand_beside(
@@ -262,13 +289,7 @@ def test_a_job_that_died_halfway_goes_on(world: World, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("end", ["", "revoked_at", "expires_at"])
 def test_import_of_a_token_goes_on_or_fails_once_that_ended(world: World, end: str) -> None:
-    assert world.owner.user_id is not None
-    token = Token.objects.create(
-        organization_id=world.owner.organization_id, user_id=world.owner.user_id, name="ci",
-        kind="personal", lookup="import-test", digest="x", last_four="abcd",
-        scopes=["read", "write"], expires_at=timezone.now() + timedelta(days=9),
-    )  # fmt: skip
-    agent = memories.as_agent(world.owner, token_id=token.id)
+    token, agent = with_token(world)
     if not end:
         assert run(agent, upload(), world.now).counts == {"added": 3}
         return

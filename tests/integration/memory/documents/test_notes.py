@@ -45,6 +45,20 @@ def test_a_statement_in_other_words_brings_its_memory_to_them(world: World) -> N
     assert push(world, TEXT).updated == 1
 
 
+def test_after_outside_content_other_words_are_proposed_and_counted(world: World) -> None:
+    agent = as_agent(world.owner)
+    push(world, by=agent)
+    before = memory("gate")
+
+    later = push(world, TEXT.replace("nine", "eleven"), agent, taint="web: evil.example")
+
+    assert (later.updated, later.proposed, later.kept, later.stale) == (0, 1, 1, 0)
+    with tenancy.unit():
+        old, new = Memory.objects.filter(content__contains="gate").order_by("id")
+    assert (old.content, old.status) == (before.content, "active")
+    assert (new.taint_reason, new.needs_review) == ("web: evil.example", True)
+
+
 def test_only_what_changed_is_taken_out_and_what_comes_back_is_true_again(world: World) -> None:
     done = push(world)
     gate = memory("gate")

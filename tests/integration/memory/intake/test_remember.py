@@ -3,6 +3,7 @@
 import logging
 from collections import defaultdict
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -28,7 +29,7 @@ from teams.errors import NotBoundToProject
 from teams.models import AuditEntry, Change
 from tests.support import memories
 from tests.support.memories import CARTS, PARSER, REDIS, as_agent, as_role, new
-from tests.support.reviewed import World
+from tests.support.reviewed import World, row_of
 
 SECRET = "The deploy uses AKIAQ3EGRXVZ7TPLMBWD with ghp_16C7e42F292c6912E7710c838347Ae178B4a."
 MERGED = "The cart service merges two carts of a customer under a lock of the database."
@@ -75,6 +76,22 @@ def test_a_secret_reaches_no_row_or_log(world: World, caplog: pytest.LogCaptureF
     with tenancy.unit():
         assert not Memory.objects.exists()
         assert not Change.objects.filter(kind__startswith="memory").exists()
+
+
+def test_an_agent_without_a_session_confirms_once_in_whatever_calls_it_says_it(
+    world: World,
+) -> None:
+    known = world.stored(REDIS)
+    agent, given = as_agent(world.member), {"project": world.store, "source": "agent_explicit"}
+    items = tuple(new(REDIS, **given) for _ in range(3))
+
+    first = remember_all(caller=agent, new=items, now=world.now)
+    second = remember_all(caller=agent, new=items[:1], now=world.now + timedelta(minutes=5))
+    third = world.sent(REDIS, agent, at=world.now + timedelta(minutes=10), source="agent_explicit")
+
+    assert ends(first) == ["confirmed", "known", "known"]
+    assert (ends(second), third.outcome) == (["known"], "known")
+    assert row_of(known).confirmations == 1
 
 
 def test_what_is_known_is_confirmed_with_its_session_once(world: World) -> None:

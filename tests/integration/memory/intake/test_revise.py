@@ -66,6 +66,21 @@ def test_a_change_keeps_a_version_and_is_found_at_once(world: World, memory: Mem
     assert Job.objects.filter(name="memory.embed", payload__ids=[str(memory.id)]).exists()
 
 
+def test_an_agent_says_of_nothing_that_a_person_stated_it_or_that_a_fix_was_seen(
+    world: World,
+) -> None:
+    agent = as_agent(world.owner)
+    given = {"type": "requirement", "source": "extracted", "attributes": {"stated_by": "person"}}
+    stated = world.stored(REDIS, agent, **given)
+
+    same = changed(world, stated, agent, attributes={"stated_by": "agent", "fix": "x", "n": 1})
+    other = changed(world, stated, agent, content=CARTS)
+    marked = changed(world, other, agent, attributes={"stated_by": "person"})
+
+    assert same.attributes == {"stated_by": "person", "n": 1}
+    assert (other.attributes, marked.attributes) == ({"n": 1}, {})
+
+
 def test_only_the_newest_version_changes(world: World, memory: MemoryView) -> None:
     changed(world, memory, if_version=1, content=CARTS)
 

@@ -210,11 +210,25 @@ def test_what_comes_while_it_is_read_and_what_words_alone_have_found_waits(trust
     assert trusted.row.state == "open"
 
 
+@pytest.mark.parametrize(
+    ("name", "words"), [("", None), ("generic/one", None), ("claude-code/one", "person")]
+)
+def test_only_what_an_agents_program_tells_of_a_person_is_their_word(
+    shop: Shop, name: str, words: str | None
+) -> None:
+    run = shop.opened(external_id=name)
+
+    run.says(RULE)
+    run.ends().consolidated()
+
+    assert only_memory().attributes.get("stated_by") == words
+
+
 @pytest.mark.parametrize("is_handed_in", [True, False])
 def test_what_an_agent_hands_in_is_no_persons_word_and_as_tainted_as_the_agent(
     shop: Shop, is_handed_in: bool
 ) -> None:
-    run = shop.opened()
+    run = shop.opened(external_id="claude-code/one")
     turns, new = (NewTurn(role="user", text=RULE),), NewSession(project=shop.slug)
     if is_handed_in:
         of_agent: dict[str, Any] = {
