@@ -25,7 +25,7 @@ _TABLES: Final = texts.read_tables(file=Path(__file__).with_name("tables") / "ch
 NEGATORS, LINKED, BETWEEN, SMALL = (
     frozenset(_TABLES["words"][name].split()) for name in ("negators", "linked", "between", "small")
 )
-_VERBS, _PRONOUNS, _ARTICLES = (
+_VERBS, PRONOUNS, _ARTICLES = (
     frozenset(_TABLES["words"][name].split()) for name in ("verbs", "pronouns", "articles")
 )
 POLES: Final = {  # of each word of a closed class: the class, and which of its lines
@@ -114,7 +114,7 @@ def _verb_place(tokens: tuple[Token, ...]) -> int:
     A verb of being is known; another one ends in “s” behind a noun. Without either, what begins
     with an article has its subject in its first third.
     """
-    if not tokens or tokens[0].word in _PRONOUNS:
+    if not tokens or tokens[0].word in PRONOUNS:
         return 0
     begin = tuple(enumerate(pairwise(tokens[:FARTHEST_VERB]), 1))
     known = (n for n, (_, one) in begin if one.word in _VERBS)

@@ -34,7 +34,8 @@ def compare(old: str, new: str) -> Change | None:
          "opposite", "readable", "unreadable"),
         ("The shop is written in Java.", "The shop is written in JavaScript.", "value",
          "java", "javascript"),
-        ("Link to the shop as HTTP.", "Link to the shop as HTTPS.", "value", "http", "https"),
+        ("The shop is linked to as HTTP.", "The shop is linked to as HTTPS.", "value",
+         "http", "https"),
         ("Clients must send a key.", "Clients may send a key.", "opposite", "must", "may"),
         ("We prefer GraphQL over REST.", "We prefer REST over GraphQL.", "order",
          "graphql over rest", "rest over graphql"),
@@ -69,6 +70,7 @@ def test_what_changed_is_named(old: str, new: str, kind: str, before: str, after
         ("By default the port is 80.", "The port is 80 by default."),
         ("Push to main.", "Push to main and open a pull request without a draft."),
         ("Retries: 5", "Timeout: 30"),
+        ("Compare the shop with Etsy.", "Compare the shop with eBay."),
         ("Le service des prix a 3 répliques.", "Le service des paniers a 5 répliques."),
         ("A job is retried.", "Once a job was moved to the dead letters, it is not retried."),
         ("The voice is kept for 30 days.", "The invoice is kept for 30 days."),
@@ -91,6 +93,7 @@ def test_other_subjects_other_words_and_additions_change_nothing(old: str, new: 
         ("Jobs run in Celery on two hosts.", "We replaced Celery: jobs run in RQ on hosts.", True),
         ("The API listens on port 80.", "The API now listens on port 81.", True),
         ("Docs are built with Hugo.", "The docs moved from Hugo to Astro last week.", True),
+        ("Docs are built with Hugo.", "Our docs moved: they are built with Astro.", False),
         ("Docs are built with Hugo in CI.", "The search of the docs was renamed in CI.", False),
         ("Les docs sont construites avec Hugo.", "Les docs ne sont plus construites avec Hugo.",
          True),
@@ -103,6 +106,10 @@ def test_an_announced_change_is_certain_where_it_speaks_of_what_was_said(
 
     assert found is not None
     assert (found.is_announced, found.is_certain) == (True, is_certain)
+
+
+def test_a_change_that_is_announced_of_nothing_that_was_said_changes_nothing() -> None:
+    assert compare("Docs are built with Hugo.", "The port of the queue is now 81.") is None
 
 
 def test_what_both_announce_is_no_news() -> None:
