@@ -23,7 +23,7 @@ from memory.search import actions, packing, request
 from memory.search.queries import list_always_in_effect
 from memory.sessions import queries as sessions
 from memory.sessions.models import Session
-from memory.taxonomy import MemoryType, Status
+from memory.taxonomy import MemoryType, Reach, Status
 from memory.text import tokens
 
 RESULTS_MOST: Final = 24  # of the search that a brief is selected from; default, not measured
@@ -160,6 +160,7 @@ def candidates_of_stage(*, recipient: policy.Recipient) -> CandidateSet:
     recorded = countable(caller=caller).filter(
         session_id=before.id, status=Status.ACTIVE.value, needs_review=False, taint_reason=""
     )
+    recorded = recorded.exclude(reach=Reach.SESSION.value)
     ranked = recorded.order_by("-confidence", "id").values_list("id", flat=True)
     found = deliver.of_memories(recipient=recipient, memory_ids=ranked[:STAGE_MEMORIES_MOST])
     own = find_own_methodology(caller=caller, name=session.methodology)

@@ -330,7 +330,8 @@ def test_the_brief_over_rest_holds_what_stands(cart: Cart) -> None:
 
 def test_what_may_not_be_passed_on_crowds_out_nothing(cart: Cart) -> None:
     few = cart.know(CENTS, type="decision")
-    cart.learned_in(cart.opened(thread="cache", phase="planner"), few)
+    note = cart.know("The ledger is read last, for now.", type="decision", reach="session")
+    cart.learned_in(cart.opened(thread="cache", phase="planner"), few, note)
     with tenancy.unit():
         row = Memory.objects.get(pk=few.id)
         row.needs_review, row.confidence = True, 0.99
