@@ -17,7 +17,7 @@ from memory.records.formulas import Factor
 from memory.records.queries.views import MemoryView, Relation
 from memory.search.ranking import Standing
 from memory.search.relevance import Calibration, Relevance
-from memory.taxonomy import LinkKind, MemoryKind, MemoryType, type_row
+from memory.taxonomy import LinkKind, MemoryKind, MemoryType, Structure, type_row
 
 DOMINANT_SHARE: Final = 0.5  # of the results must be of one structure; a default, not measured
 DESCRIPTIONS: Final = {
@@ -61,14 +61,14 @@ def organize(
 ) -> tuple[Order, tuple[UUID, ...]]:
     """Order results, given best first; nothing is added and nothing gets lost.
 
-    `things` are the keys of what each names.
+    Events and texts about a day vote for the order of time. `things` are the keys of what each
+    names.
     """
     if not views:
         return Order.SCORE, ()
     ids = tuple(view.id for view in views)
     least = DOMINANT_SHARE * len(ids)
-    events = sum(type_row(type=MemoryType(view.type)).kind is MemoryKind.EPISODIC for view in views)
-    if events >= least:
+    if sum(map(_is_dated, views)) >= least:
         by_time = sorted(views, key=lambda view: (view.event_at or view.created_at, view.id))
         return Order.TIMELINE, tuple(view.id for view in by_time)
     causes = _causes(frozenset(ids), relations)
@@ -78,6 +78,12 @@ def organize(
     if len(set(about.values())) > 1 and len(about) >= least:
         return Order.THINGS, _by_thing(ids, about)
     return Order.SCORE, ids
+
+
+def _is_dated(view: MemoryView) -> bool:
+    """Say whether a memory tells what happened, by its type or by how it is built."""
+    is_event = type_row(type=MemoryType(view.type)).kind is MemoryKind.EPISODIC
+    return is_event or view.structure == Structure.TIMELINE
 
 
 def hint(*, order: Order, told: int, disagreeing: int, left_out: int) -> str:

@@ -1,5 +1,6 @@
 """What an agent reads: within budget, cited, in its order, and explained."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -182,6 +183,14 @@ APART = (  # no things part them
     ("redis", "redis", "kafka", "", "", "", ""),
     ("shop redis", "shop", "shop redis", "shop"),
 )
+
+
+def test_texts_about_a_day_vote_for_the_order_of_time() -> None:
+    (first, second, third), things = _items(3, 1, 2, events=1)
+    dated = replace(second, structure="timeline")
+
+    assert _told(((first, second, third), things)) == (Order.SCORE, [0, 1, 2])
+    assert _told(((first, dated, third), things)) == (Order.TIMELINE, [1, 2, 0])
 
 
 def test_what_most_results_are_decides_their_order() -> None:
