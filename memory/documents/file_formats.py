@@ -177,10 +177,11 @@ FIELDS: Final[Mapping[str, tuple[FieldRule, str]]] = {
 }
 LATER: Final[Mapping[str, Any]] = {  # than some files
     "thread": "", "session": "", "position": None, "given_count": 0, "last_given_at": None,
+    "stated_at": None,
 }  # fmt: skip
 TIMES: Final = (
-    "last_confirmed_at", "verified_at", "event_at", "created_at", "updated_at", "valid_from",
-    "valid_until", "stale_at", "last_accessed_at", "last_given_at",
+    "last_confirmed_at", "verified_at", "event_at", "created_at", "updated_at", "stated_at",
+    "valid_from", "valid_until", "stale_at", "last_accessed_at", "last_given_at",
 )  # fmt: skip
 
 

@@ -1,10 +1,10 @@
 """Formulas of belief and value: confidence, importance, activation; pure, each with its source.
 
 Confidence says how far a memory may be believed now. The effective one is the stored one times a
-factor for each doubt times retention since the last change or confirmation: that it was shown to
-somebody says nothing about its truth. Everything comes from a stored base and a date: multiplying a
-stored value each night compounds. Time lowers retention alone, down to the memory's own floor:
-stale is what its source no longer says, contradicted what evidence denies.
+factor for each doubt times retention since it was last stated or confirmed: that it was shown to
+somebody, tagged or pinned says nothing about its truth. Everything comes from a stored base and a
+date: multiplying a stored value each night compounds. Time lowers retention alone, down to the
+memory's own floor: stale is what its source no longer says, contradicted what evidence denies.
 
 Activation is ACT-R's base level: how likely a memory is needed now (Anderson & Lebiere 1998). A
 score that is a sum carries its parts as factors, so that it can be explained.
@@ -87,7 +87,7 @@ def effective_confidence(
 ) -> float:
     """Compute the confidence to act on now, 0..1; `half_life_days` None = it never decays.
 
-    `days_idle` are those since the last change or confirmation. Time takes a confidence to the
+    `days_idle` are those since it was last stated or confirmed. Time takes a confidence to the
     floor and no further; doubts count in full.
     """
     stored = checked_share(name="confidence", value=confidence)

@@ -76,6 +76,7 @@ class Memory(models.Model):
     event_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
+    stated_at = models.DateTimeField(null=True)  # when its words were last written; null: not kept
     valid_from = models.DateTimeField()
     valid_until = models.DateTimeField(null=True, blank=True)
 

@@ -91,7 +91,7 @@ def profile_of(*, name: str | None) -> RankingProfile:
 class Evidence:
     """What is known of a candidate besides its paths: ages in days, beliefs and shares 0..1.
 
-    `idle_days`: since it was last confirmed or changed; `in_conversation`: that it has a place in
+    `idle_days`: since it was last stated or confirmed; `in_conversation`: that it has a place in
     one, and so neighbors; `accesses`: of agents; `missing`: the share of the query's
     identifiers that it has in no spelling; `text`: what a reranker reads, empty when none is asked,
     and then `things`, the keys of what it names, are not read either.

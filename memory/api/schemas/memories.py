@@ -174,7 +174,7 @@ class Contradicting(schemas.Result):
     conflict_id: UUID | None
 
 
-@schemas.fields_of(MemoryView, hidden={"project_slug"})
+@schemas.fields_of(MemoryView, hidden={"project_slug", "stated_at"})
 class Memory(schemas.Result):
     """The memory; `project` is its slug, null for none.
 

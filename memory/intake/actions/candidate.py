@@ -268,6 +268,7 @@ def new_row(
         decay_half_life_days=type_row(type=seen.type).half_life_days,
         created_at=now,
         updated_at=now,
+        stated_at=now,
         valid_from=new.event_at or now,
         provenance_sessions=[] if new.session_id is None else [new.session_id],
         source_interface=caller.source_interface,

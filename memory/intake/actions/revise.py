@@ -31,7 +31,7 @@ CHANGEABLE = (
 SAVED = (
     *versions.KEPT, "content", "content_hash", "citation", "structure", "governance",
     "decay_half_life_days", "audience", "team_id", "names_version", "enriched_by", "needs_review",
-    "taint_reason", "archived_reason", "source_uri", "source_hash", "source_line",
+    "taint_reason", "archived_reason", "source_uri", "source_hash", "source_line", "stated_at",
 )  # fmt: skip
 
 
@@ -113,6 +113,7 @@ def _write(
     is_same_text = checked.new.content == row.content
     new, seen = checked.new, checked.classification
     if not is_same_text:
+        row.stated_at = now
         row.names = seen.names
         row.names_version = names.VERSION
         row.enriched_by = accurate.enriched_by(named=row.names)

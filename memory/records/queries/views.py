@@ -24,6 +24,7 @@ FILE: Final = "records/sql/views.sql"
 VISIBLE: Final = {"visible": visibility.as_sql(alias="m")}
 DISAGREEING: Final = frozenset({LinkKind.CONTRADICTS, LinkKind.CONFLICTS_WITH})
 BOUND: Final = DISAGREEING | {LinkKind.SUPERSEDES}  # ends with the conflict or the correction
+BELIEVED: Final = ("last_confirmed_at", "verified_at")  # from when on age counts, as from its words
 AGES: Final = 1e6  # days after which retention is nothing
 SAID: Final = "said"  # where a verdict keeps the hashes of both texts, by their memories
 
@@ -76,6 +77,7 @@ class MemoryView:
     event_at: datetime | None
     created_at: datetime
     updated_at: datetime
+    stated_at: datetime | None
     valid_from: datetime
     valid_until: datetime | None
     status: str
@@ -340,7 +342,8 @@ def _view(same: dict[str, Any], rest: tuple[Any, ...], now: datetime) -> MemoryV
             same[name] = json.loads(same[name])
     slug, tags, files, modules, superseded_by, *used, embedded, disputed = rest
     access_count, accessed_at, given_count, given_at = used
-    idle = now - max(one for one in (same["updated_at"], same["last_confirmed_at"]) if one)
+    stated = same["stated_at"] or same["updated_at"]
+    idle = now - max(one for one in (stated, *map(same.get, BELIEVED)) if one)
     return MemoryView(
         **same,
         own_type=custom_type_rules.named(tags=tags),
@@ -368,7 +371,7 @@ def lowest_confidence(*, view: MemoryView) -> float:
 
 
 def _confidence_after(*, days: float, is_disputed: bool, row: Mapping[str, Any]) -> float:
-    """Return the effective confidence so many days after the last change or confirmation."""
+    """Return the effective confidence so many days after it was last stated or confirmed."""
     return formulas.effective_confidence(
         confidence=row["confidence"],
         verification=Verification(row["verification"]),

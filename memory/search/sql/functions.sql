@@ -740,7 +740,8 @@ DECLARE
 BEGIN RETURN QUERY
 SELECT m.id, m.type, m.source, m.related_files,
        extract(epoch FROM moment - m.created_at)::float8 / 86400,
-       extract(epoch FROM moment - greatest(m.updated_at, m.last_confirmed_at))::float8 / 86400,
+       extract(epoch FROM moment - greatest(
+           coalesce(m.stated_at, m.updated_at), m.last_confirmed_at, m.verified_at))::float8 / 86400,
        coalesce(u.given_count, 0), m.confidence, m.confidence_floor, m.id = ANY (sides),
        m.verification, m.decay_half_life_days, m.pinned, m.taint_reason <> '',
        m.position IS NOT NULL, m.governance, m.tags,

@@ -9,6 +9,7 @@ import pytest
 from accounts import tenancy
 from accounts.errors import InvalidInput
 from memory.index.actions import maintenance
+from memory.intake.actions.revise import revise
 from memory.records import actions, writes
 from memory.records.models import Memory
 from memory.records.queries import memories
@@ -104,6 +105,30 @@ def test_being_listed_restores_no_confidence(world: World) -> None:
     assert faded.effective_confidence < memory.effective_confidence
     assert (again.access_count, again.last_accessed_at) == (1, later.now)
     assert listed.effective_confidence == again.effective_confidence == faded.effective_confidence
+
+
+def test_age_counts_from_words_and_confirmations_and_from_no_other_change(world: World) -> None:
+    memory = world.stored(REDIS, type="gotcha")
+    later = world.now + timedelta(days=60)
+
+    def seen() -> float:
+        view = memories.get(caller=world.owner, memory_id=memory.id, now=later)
+        hit = replace(world, now=later).search(
+            "redis unreachable token refresh", profile="cognitive", threshold=0.0
+        ).hits[0]  # fmt: skip
+        assert hit.explain["parts"]["confidence"] == pytest.approx(0.15 * view.effective_confidence)
+        return view.effective_confidence
+
+    def changed(**changes: object) -> None:
+        revise(caller=world.owner, memory_id=memory.id, changes=changes, if_version=None, now=later)
+
+    aged = seen()
+    changed(tags=("cache",))
+    tagged = seen()
+    changed(content=f"{REDIS} Always.")
+
+    assert aged == tagged == pytest.approx(memory.confidence / 2)
+    assert seen() == memory.confidence
 
 
 def test_an_open_conflict_lowers_both_sides_for_those_who_know_of_it(world: World) -> None:
