@@ -62,6 +62,7 @@ BEAT: Final = {
     "enrich-entities": _row("cairn.enrich_entities", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),
     "join-names": _row("cairn.join_names", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),
     "prove": _row("cairn.prove", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),
+    "measure-weeks": _row("cairn.measure_weeks", LOOK_SECONDS, slot_seconds=WEEK_SECONDS),
     "find-pairs": _row("cairn.find_pairs", LOOK_SECONDS, slot_seconds=WEEK_SECONDS),
 }
 

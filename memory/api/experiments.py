@@ -78,6 +78,11 @@ class GraphChanges(Result):
     whole_project: bool
 
 
+@fields_of(queries.WeekFigures)
+class WeekOfSessions(Result):
+    """What sessions of a week went wrong in; `week` is its Monday."""
+
+
 class Experiments(Result):
     """The comparison."""
 
@@ -89,6 +94,7 @@ class Experiments(Result):
     compared: tuple[ComparedGroup, ...]
     tokens_saved: SavedTokens | None
     graph: GraphChanges
+    weeks: tuple[WeekOfSessions, ...]
 
 
 class MemoryProof(Result):
@@ -116,7 +122,9 @@ def get_experiments(call: Call, query: ExperimentQuery) -> dict[str, Any]:
     side nothing is claimed. Owners and admins are told of all sessions, of those that they do not
     see where enough of several people tell a figure; others of those that they may see. `graph`: of
     rankings for the project that gave something, in how many the graph took part, and in how many a
-    memory of the first eight, or their order, would have been another one without it.
+    memory of the first eight, or their order, would have been another one without it. `weeks`: how
+    many sessions that the reader may see were given contradicting memories, met an error that an
+    earlier one had met, or entered a known dead end again.
     """
     found = queries.report(caller=call.caller, project=query.project, days=query.days, now=call.now)
     return {
@@ -137,6 +145,7 @@ def get_experiments(call: Call, query: ExperimentQuery) -> dict[str, Any]:
             **_ends("share", found.graph.share),
             "whole_project": found.graph.is_whole,
         },
+        "weeks": found.weeks,
     }
 
 

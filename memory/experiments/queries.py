@@ -11,8 +11,8 @@ one more.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass, fields, replace
+from datetime import date, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -40,6 +40,8 @@ from teams.permissions import Act, require
 
 FILE: Final = "experiments/sql/session_sums.sql"
 GRAPH_PART: Final = "graph_part"  # of statistics; written by the merge of the access log
+WEEKLY: Final = "weekly_figures"  # of statistics; written by the weekly measurement
+WEEKS_SHOWN: Final = 12  # default
 REENTERED_KEY: Final = "reentered"  # in a session's `observed`
 USUAL_DAYS: Final = 90  # as far as the delivery log reaches back, default
 LARGEST_DAYS: Final = 365
@@ -62,6 +64,22 @@ class GraphChanges:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WeekFigures:
+    """Of a week's sessions: those that memory helped less than it could, by what went wrong."""
+
+    week: date  # its Monday
+    sessions: int
+    given: int  # sessions that were given memories
+    disagreeing: int  # those of them that were given two that contradict each other
+    failed: int  # sessions that met an error
+    repeated: int  # those of them whose error an earlier session had met
+    reentered: int  # sessions that entered a known dead end again
+
+
+IN_A_WEEK: Final = tuple(one.name for one in fields(WeekFigures) if one.name != "week")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExperimentReport:
     """What a project's groups came to; `is_whole` says whether of all sessions of the project.
 
@@ -75,6 +93,7 @@ class ExperimentReport:
     compared: Mapping[points.Group, tuple[ComparedFigure, ...]]
     saved: SavedTokens | None
     graph: GraphChanges
+    weeks: tuple[WeekFigures, ...]  # the newest first, of sessions that the reader may see
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +114,7 @@ def report(*, caller: Caller, project: str, days: int, now: datetime) -> Experim
         since = now - timedelta(days=days)
         rows, is_whole = _known_sums("groups", caller=caller, place=place, since=since)
         graph = _graph_changes(caller, place, since)
+        weeks = _weeks(caller, place)
     sides = _add_up(rows)
     groups = {group: sides.get((group.value,), {}) for group in points.Group}
     control = groups[points.Group.CONTROL]
@@ -109,6 +129,7 @@ def report(*, caller: Caller, project: str, days: int, now: datetime) -> Experim
         },
         saved=uplift.tokens_saved(given=groups[points.Group.FULL], without=control),
         graph=graph,
+        weeks=weeks,
     )
 
 
@@ -167,6 +188,16 @@ def shared_effects(*, project: Project, since: datetime) -> dict[UUID, Effect]:
 def sessions_of(*, sums: Sums) -> Side:
     """Return how many sessions sums are of, and of how many people."""
     return sums.get(COUNT, uplift.NOTHING)
+
+
+def _weeks(caller: Caller, place: Project) -> tuple[WeekFigures, ...]:
+    """Return the newest measured weeks, summed over the places the caller may see. In a unit."""
+    sight = visibility.as_q(sight=visibility.sight_of(caller=caller))
+    rows = Statistic.objects.filter(sight, kind=WEEKLY, project_id=place.id)
+    sums = {name: Sum(Cast(KeyTextTransform(name, "counts"), IntegerField())) for name in IN_A_WEEK}
+    weeks = rows.order_by("-day").values_list("day").annotate(**sums)[:WEEKS_SHOWN]
+    names = ("week", *IN_A_WEEK)
+    return tuple(WeekFigures(**dict(zip(names, one, strict=True))) for one in weeks)
 
 
 def _graph_changes(caller: Caller, place: Project, since: datetime) -> GraphChanges:

@@ -17,7 +17,7 @@ from accounts import jobs, tenancy
 from accounts.jobs import Claim
 from memory.entities.actions import enrich_entities, queue_enrich_entities, read_names
 from memory.entities.actions import queue_read_names as queue_read_names_of_entities
-from memory.experiments.actions import consequences
+from memory.experiments.actions import consequences, weekly_figures
 from memory.index.actions import embedding, maintenance
 from memory.intake.actions import apply_decision
 from memory.intake.actions.apply_decision import ReplacementShare, integrate_stored
@@ -101,6 +101,7 @@ UPKEEP: Final[Mapping[str, Callable[[], object]]] = {  # in every organization, 
     "join_names": entity_merges.queue_join_names,
     "prove": consequences.queue_demotion,
     "find_pairs": queue_weekly,
+    "measure_weeks": lambda: weekly_figures.measure_weeks(now=timezone.now()),
 }
 
 

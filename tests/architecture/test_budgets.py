@@ -22,7 +22,7 @@ BUDGETS = {  # subject: lines
     "memory/documents": 3_740,
     "memory/entities": 1_320,
     "memory/evaluation": 1_880,
-    "memory/experiments": 1_430,
+    "memory/experiments": 1_560,
     "memory/extraction": 1_960,
     "memory/index": 1_660,
     "memory/injection": 3_120,
@@ -41,7 +41,7 @@ BUDGETS = {  # subject: lines
     "memory/topics": 990,
     "teams": 2_815,
 }
-WHOLE = 85_000  # the product
+WHOLE = 85_500  # the product
 TESTS = 64_500
 
 

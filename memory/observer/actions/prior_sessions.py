@@ -21,7 +21,7 @@ from django.db.models import Q
 
 from accounts import tenancy
 from memory import sql_queries
-from memory.experiments.queries import GRAPH_PART, LARGEST_DAYS
+from memory.experiments.queries import GRAPH_PART, LARGEST_DAYS, WEEKLY
 from memory.observer.detections import FOR_REVIEW, Sighting, SignalKind
 from memory.records.models import ReviewVerdict
 from memory.sessions import counter_rows, counters
@@ -148,8 +148,8 @@ def _add_in_turn(row: Session, steps: tuple[Count, ...], now: datetime) -> None:
 
 
 def forget_counted(*, now: datetime) -> int:
-    """Delete the sums of searches of days that no report reaches back to; return how many."""
+    """Delete the sums of days and weeks that no report reaches back to; return how many."""
     with tenancy.unit():
         first = now.date() - timedelta(days=LARGEST_DAYS)
-        deleted, _ = Statistic.objects.filter(kind=GRAPH_PART, day__lt=first).delete()
+        deleted, _ = Statistic.objects.filter(kind__in=(GRAPH_PART, WEEKLY), day__lt=first).delete()
         return deleted

@@ -11,6 +11,7 @@ from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.identifiers import new_id
+from memory.experiments.actions.weekly_figures import measure_weeks
 from memory.observer.actions.raise_alarms import raise_alarms
 from memory.records.models import Memory
 from memory.sessions.models import GivenOut, Session
@@ -106,6 +107,23 @@ def test_off_says_so_and_shares_are_saved(pages: Pages) -> None:
     assert "95" not in off.partition("<main")[2].partition("</main")[0]
     assert saved.status_code == 302
     assert 'value="7.5"' in page_of(pages.owner, pages.shop)
+
+
+def test_what_went_wrong_in_a_week_is_shown_once_it_was_measured(pages: Pages) -> None:
+    before = page_of(pages.owner, pages.shop)
+    now = datetime.now(UTC)
+    ids = sessions(pages.caller, "full", {"dead_ends": 1}, 3)
+    with entered(pages.caller), tenancy.unit():
+        Session.objects.filter(id__in=ids).update(opened_at=now - timedelta(weeks=1))
+    with entered(pages.caller):
+        measure_weeks(now=now)
+
+    page, seen = page_of(pages.owner, pages.shop), page_of(pages.viewer, pages.shop)
+
+    for text in (before, seen):
+        assert "No week has been measured yet" in text
+    assert "In a dead end again" in page
+    assert "No week has been measured yet" not in page
 
 
 def learned(caller: Caller) -> None:
