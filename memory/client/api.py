@@ -19,12 +19,11 @@ from uuid import uuid4
 
 import httpx
 
-from .configuration import Connection
+from .configuration import SCOPES, Connection
 from .errors import STILL_RUNNING, Problem, Unreachable
 
 API: Final = "/api/v1"
 PAGE: Final = 100  # entries asked for at a time
-SCOPES: Final = ("read", "write", "index")  # what agents' programs may have; a person may lend less
 CONNECT_SECONDS: Final = 5.0
 ANSWER_SECONDS: Final = 60.0  # a write may wait up to 30 s for its job
 STREAM_SECONDS: Final = 30 * 60.0  # a whole file is written before its first byte comes

@@ -21,6 +21,7 @@ from .errors import Misused
 FILE_MODE: Final = 0o600
 FOLDER_MODE: Final = 0o700
 LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+SCOPES: Final = ("read", "write", "index")  # what agents' programs may have; a person may lend less
 _NAMES: Final = ("url", "token", "project", "review")
 
 

@@ -59,7 +59,7 @@ def bar_of(
     """Return why a memory is not given to a reader's agent in a project; None where it may be.
 
     `least` is the least confidence of what was inferred, 0..1. A burst is not seen in one memory:
-    who gives out what `is_unreviewed` asks the alarms as well.
+    who gives out what waits for review asks the alarms as well.
     """
     if view.status != Status.ACTIVE:
         return Bar.INACTIVE

@@ -91,16 +91,16 @@ def init(
 
 
 def _check_lendable(terminal: Terminal, connection: Connection) -> None:
-    """Raise Misused for a token that decides as its person; a server that is away asks nobody."""
+    """Raise Misused for a token that does more than agents may; a server away asks nobody."""
     try:
         with terminal.client(connection=connection) as client:
             scopes = client.me().get("scopes", ())
     except Unreachable:
         return  # the doctor says so
-    if "review" in scopes:
+    for scope in sorted(set(scopes) - set(configuration.SCOPES)):
         raise Misused(
-            detail="This token decides as you do (scope review), so no agent's program gets it.",
-            hint="Log in again without that scope; cairn login --review adds it for you alone.",
+            detail=f"This token has the scope {scope}, so no agent's program gets it.",
+            hint="Log in again without it; cairn login --review adds a token for you alone.",
             command=f"cairn login {connection.url}",
         )
 

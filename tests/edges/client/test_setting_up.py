@@ -299,6 +299,20 @@ def test_lessons_of_no_project_are_refused_before_a_file_changes(agents: Path, h
     assert _everything(agents) == before
 
 
+def test_a_token_that_administers_goes_into_no_file_of_an_agent(
+    agents: Path, here: Cairn, address: str, place: Place
+) -> None:
+    before = _everything(agents)
+    with signed_in(address=address, place=place) as browser:
+        new = {"name": "all", "scopes": ["read", "write", "admin"]}
+        token = browser.post("/api/v1/tokens", json=new).json()["text"]
+
+    refused = here("--token", token, "init", "--yes", "--harness", "codex")
+
+    assert (refused.code, "scope admin" in refused.err) == (2, True)
+    assert _everything(agents) == before
+
+
 def test_a_token_that_decides_as_its_person_goes_into_no_file_of_an_agent(
     agents: Path, here: Cairn, address: str, place: Place
 ) -> None:
