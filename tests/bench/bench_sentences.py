@@ -27,6 +27,7 @@ import numpy.typing as npt
 from memory.experiments import uplift
 from memory.extraction import sentence_scores
 from memory.extraction.extract import bare, extract
+from memory.extraction.sentence_scores import Weights
 from memory.providers import registry
 from memory.sessions.turns import Speaker, Turn, own_words
 from tests.bench import measures
@@ -68,15 +69,6 @@ class Table:
     def is_labeled(self) -> Mask:
         """Which rows have a label."""
         return np.asarray(self.labels != "")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fitted:
-    """Weights of raw features and vectors."""
-
-    features: Array
-    vector: Array
-    intercept: float
 
 
 def read(*, folder: Path) -> tuple[Conversation, ...]:
@@ -143,7 +135,7 @@ def _label(conversation: Conversation, turn: int, text: str) -> str:
     return next((label for label in VALUES if label in found), "")
 
 
-def fit(*, table: Table, rows: Mask) -> Fitted:
+def fit(*, table: Table, rows: Mask) -> Weights:
     """Fit by Newton's method on some rows; the weights are those of raw features and vectors."""
     vectors = table.vectors[rows]
     center = vectors.mean(axis=0)
@@ -156,10 +148,11 @@ def fit(*, table: Table, rows: Mask) -> Fitted:
     raw = slopes / deviation
     count = table.features.shape[1]
     vector = axes.T @ raw[count:]
-    return Fitted(
-        features=raw[:count],
-        vector=vector,
+    return Weights(
+        embedder=registry.embedder().model.key,
         intercept=float(start - raw @ mean - center @ vector),
+        features=dict(zip(table.names, map(float, raw[:count]), strict=True)),
+        vector=vector.astype(np.float32),
     )
 
 
@@ -175,9 +168,10 @@ def _newton(values: Array, wanted: Array) -> tuple[Array, float]:
     return found[:-1], float(found[-1])
 
 
-def score(*, table: Table, fitted: Fitted) -> Array:
+def score(*, table: Table, learned: Weights) -> Array:
     """Return a score of each row."""
-    sums = table.features @ fitted.features + table.vectors @ fitted.vector + fitted.intercept
+    features = np.array([learned.features[name] for name in table.names])
+    sums = table.features @ features + table.vectors @ learned.vector + learned.intercept
     return np.asarray(1 / (1 + np.exp(-sums)))
 
 
@@ -186,8 +180,8 @@ def cross_validated(*, table: Table) -> Array:
     found = np.zeros(len(table.labels))
     for repository in np.unique(table.repositories):
         held = table.repositories == repository
-        fitted = fit(table=table, rows=table.is_labeled & ~held)
-        found[held] = score(table=table, fitted=fitted)[held]
+        learned = fit(table=table, rows=table.is_labeled & ~held)
+        found[held] = score(table=table, learned=learned)[held]
     return found
 
 
@@ -233,17 +227,13 @@ def show(name: str, *, table: Table, rows: Mask) -> None:
     )
 
 
-def write(*, table: Table) -> None:
-    """Fit all rows and write the weights that are shipped."""
-    fitted = fit(table=table, rows=table.is_labeled)
+def write(*, learned: Weights) -> None:
+    """Write the weights that are shipped."""
     data = {
-        "embedder": registry.embedder().model.key,
-        "intercept": round(fitted.intercept, DIGITS),
-        "features": {
-            name: round(float(one), DIGITS)
-            for name, one in zip(table.names, fitted.features, strict=True)
-        },
-        "vector": [round(float(one), DIGITS) for one in fitted.vector],
+        "embedder": learned.embedder,
+        "intercept": round(learned.intercept, DIGITS),
+        "features": {name: round(one, DIGITS) for name, one in learned.features.items()},
+        "vector": [round(float(one), DIGITS) for one in learned.vector],
     }
     sentence_scores.WEIGHTS.write_text(json.dumps(data) + "\n", encoding="utf-8")
 
@@ -253,13 +243,7 @@ def main(*, folder: Path, is_test: bool, is_written: bool) -> None:
     given = read(folder=folder)
     table = tabulate(given=given)
     if is_test:
-        learned = sentence_scores.weights()
-        fitted = Fitted(
-            features=np.array([learned.features[name] for name in table.names]),
-            vector=learned.vector.astype(np.float64),
-            intercept=learned.intercept,
-        )
-        scored = score(table=table, fitted=fitted)
+        scored = score(table=table, learned=sentence_scores.weights())
     else:
         scored = cross_validated(table=table)
         for bound in BOUNDS:
@@ -267,7 +251,7 @@ def main(*, folder: Path, is_test: bool, is_written: bool) -> None:
     show("cues", table=table, rows=taken(given=given, table=table, scored=None))
     show("cues and score", table=table, rows=taken(given=given, table=table, scored=scored))
     if is_written:
-        write(table=table)
+        write(learned=fit(table=table, rows=table.is_labeled))
 
 
 if __name__ == "__main__":
