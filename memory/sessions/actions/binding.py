@@ -17,13 +17,12 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller, is_person
-from accounts.errors import NotFound
+from accounts.identifiers import as_uuid
 from memory.intake.validation import NewMemory
 from memory.search.request import Narrowing, Work
 from memory.sessions import queries as sessions
 from memory.sessions.actions import append_events, scratchpads
 from memory.sessions.models import Session
-from teams import queries as places
 
 LONGEST_REASON: Final = 200  # characters, the column's
 ELSEWHERE: Final = "outside content in another session"  # what, others need not see
@@ -57,9 +56,7 @@ def bind_all(*, caller: Caller, new: Iterable[NewMemory]) -> tuple[NewMemory, ..
         rows = sessions.running(caller=caller)
         taints = {row.id: _taint_of(row) for row in rows}
         projects = dict.fromkeys(one.project for one in candidates) if rows else ()
-        found = {
-            project: _origin(_of_project(caller, rows, project), taints) for project in projects
-        }
+        found = {project: _origin(_of_project(rows, project), taints) for project in projects}
     return tuple(_bound(one, found.get(one.project)) for one in candidates)
 
 
@@ -88,7 +85,7 @@ def in_work(
     if everywhere or is_person(caller=caller):
         return asked
     with tenancy.unit():
-        rows = _of_project(caller, sessions.running(caller=caller), asked.project)
+        rows = _of_project(sessions.running(caller=caller), asked.project)
     work = Work(near=near)
     if rows:
         work = Work(session_id=rows[0].id, unit=rows[0].work_unit, near=near)
@@ -107,17 +104,19 @@ def _bound(new: NewMemory, origin: _Origin | None) -> NewMemory:
     )
 
 
-def _of_project(
-    caller: Caller, rows: tuple[Session, ...], project: str | None
-) -> tuple[Session, ...]:
-    """Return those of some sessions that are of a project; all where none is named. In a unit."""
-    if project is None or not rows:
+def _of_project(rows: tuple[Session, ...], project: str | None) -> tuple[Session, ...]:
+    """Return those of some sessions that are of a project; all where none is named.
+
+    No project is looked up: who stores or searches there refuses one that is not to be seen.
+    """
+    if project is None:
         return rows
-    try:
-        there = places.find_project(caller=caller, ref=project).id
-    except NotFound:  # what is added or searched there is refused by who does that
-        return ()
-    return tuple(row for row in rows if row.project_id == there)
+    by_id = as_uuid(text=project)
+    return tuple(
+        row
+        for row in rows
+        if row.project is not None and (row.project_id == by_id or row.project.slug == project)
+    )
 
 
 def _origin(rows: tuple[Session, ...], taints: Mapping[UUID, str]) -> _Origin:
