@@ -333,6 +333,7 @@ def _rearranged(
     said, says = " ".join(first.before), " ".join(first.after)
     if [(one.after, one.before) for one in others] == [(first.before, first.after)]:
         return Kind.ORDER, said, says
+    is_of_another = is_of_another or not _have_one_subject(old, new)
     may_be = _is_new(first, old, new) and _may_be_other(old, new, first, is_of_another)
     return (Kind.VALUE, said, says) if may_be and _is_one(runs) else None
 
@@ -405,9 +406,7 @@ def _may_be_other(
     if all(one.part is Part.SMALL for one in old.tokens[: run.start]):
         is_one = statement_words.PATTERNS["identity"].match(old.text) is not None
         return is_one and old.scopes == new.scopes
-    if is_of_another or not _have_one_subject(old, new):
-        return False
-    if any(map(statement_words.NUMBER.fullmatch, run.before)):
+    if is_of_another or any(map(statement_words.NUMBER.fullmatch, run.before)):
         return False  # a number beside a name may be of what is named
     clause = old.tokens[run.start].clause
     denied = {one.word for one in old.tokens if one.clause == clause}.union(run.before, run.after)
