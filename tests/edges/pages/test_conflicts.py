@@ -18,7 +18,7 @@ from memory.review.queries.conflicts import ConflictVerdict, ConflictView
 from teams.models import AuditEntry
 from tests.edges.pages.conftest import HTMX, contradicting, looked_at
 from tests.edges.pages.session_pages import Pages, toast_of
-from tests.support.memories import as_agent, as_role, sent
+from tests.support.memories import as_agent, as_role, correct, sent
 from tests.support.waiting import waiting
 
 PAGE = "/o/acme/p/shop/conflicts"
@@ -42,6 +42,22 @@ def test_both_sides_are_shown_with_what_differs_and_counted_in_the_activity(
     for query in ("", "?q=payment"):
         listed = pages.owner.get(f"/o/acme/p/shop/memories{query}").text
         assert listed.count("Contradicts") >= 2
+
+
+def test_the_page_says_why_an_agent_proposes_the_newer_one(pages: Pages) -> None:
+    now = datetime.now(UTC)
+    with entered(pages.caller):
+        known = sent(pages.caller, now, OTHER, project="shop").memory
+        assert known is not None
+        correct(
+            caller=as_agent(pages.caller), memory_id=known.id, kind="outdated", now=now,
+            content="We chose optimistic retries for merging carts.", reason="Locks were slow <b>.",
+        )  # fmt: skip
+
+    shown = pages.owner.get(PAGE).text
+
+    assert "Why the agent proposes it" in shown
+    assert "Locks were slow &lt;b&gt;." in shown
 
 
 def test_it_is_settled_and_taken_back_on_its_page(pages: Pages, pair: ConflictView) -> None:
