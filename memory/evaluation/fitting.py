@@ -137,7 +137,7 @@ def fit(*, key: str, pairs: Sequence[ScoredPair], signs: tuple[Sign, ...]) -> Ca
         raise ValueError("fitting needs pairs that answer and pairs that do not")
     raw = np.array([[pair.signs.get(sign, 0.0) for sign in signs] for pair in pairs])
     mean, spread = raw.mean(axis=0), raw.std(axis=0) + 1e-9
-    beta = _newton((raw - mean) / spread, answers)
+    beta = fit_logistic(standard=(raw - mean) / spread, answers=answers)
     fitted = beta[1:] / spread
     slopes = {sign: round(float(s), DIGITS) for sign, s in zip(signs, fitted, strict=True)}
     right = tuple(sign for sign, slope in slopes.items() if (slope < 0) == (sign in AGAINST))
@@ -159,7 +159,7 @@ def fit(*, key: str, pairs: Sequence[ScoredPair], signs: tuple[Sign, ...]) -> Ca
     return replace(free, threshold=threshold_of(answered=answered))
 
 
-def _newton(standard: Array, answers: Array) -> Array:
+def fit_logistic(*, standard: Array, answers: Array) -> Array:
     """Return the intercept and slopes that minimize -log-likelihood + ridge / 2 · |slopes|²."""
     x = np.column_stack([np.ones(len(standard)), standard])
     pull = np.diag([0.0, *[RIDGE] * standard.shape[1]])
