@@ -61,8 +61,8 @@ SIGNALS: Final[Mapping[SignalKind, tuple[float, float, float, int]]] = {
     for name, (diagnostic, across, wrong, sessions) in _VALUES.items()
 }
 
-# sessions that saw outside content show these too: they are counted, and what comes of it waits
-FOR_REVIEW: Final = frozenset({SignalKind.EXTERNAL_REFERENCE, SignalKind.STEP_OVERRUN})
+# only sessions that saw outside content show these: they are counted, and what comes of it waits
+FOR_REVIEW: Final = frozenset({SignalKind.EXTERNAL_REFERENCE})
 
 
 def sessions_needed(*, kind: SignalKind, agents: int) -> int:

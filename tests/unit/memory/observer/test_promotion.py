@@ -229,6 +229,28 @@ def test_every_payload_fits_its_type_and_every_content_says_something() -> None:
         assert one.evidence
 
 
+@pytest.mark.parametrize(
+    ("is_outside", "waits"), [(False, set[str]()), (True, {"step_overrun", "external_reference"})]
+)
+def test_an_overrun_is_promoted_unless_its_session_saw_outside_content(
+    is_outside: bool, waits: set[str]
+) -> None:
+    story = Story(type=SessionType.INSIGHTS, planned=2)
+    if is_outside:
+        story.fetch("https://x.example/")
+    for _ in range(8):
+        story.edit("auth/store/a.py")
+    found = detect.find_all(scratchpad=story.done().scratchpad(), rejected={})
+
+    told = {
+        one.key.partition(":")[0]: one.needs_review
+        for one in offered(story, before=once_more(found))
+    }
+
+    assert "step_overrun" in told
+    assert {name for name, needs_review in told.items() if needs_review} == waits
+
+
 ID = "7"
 BROWSER = KnownEnd(id=ID, content="Caching prices in the browser failed: shoppers saw stale ones.")
 AUDIT = KnownEnd(
