@@ -9,6 +9,7 @@ from accounts.api.schemas import Page
 from accounts.caller import TokenScope
 from memory.api.schemas import search as search_schemas
 from memory.api.schemas.memories import with_sides
+from memory.extraction.made_up import Writer
 from memory.records import filters
 from memory.search.actions import SearchAnswer, lay_out
 from memory.search.actions import search as find
@@ -44,10 +45,12 @@ def search(call: Call, body: search_schemas.Search) -> dict[str, Any]:
             "profile": "pattern",
         }
     request = binding.in_work(caller=call.caller, asked=body.request(), everywhere=body.everywhere)
+    asked: dict[str, Any] = {"caller": call.caller, "request": request, "now": call.now}
+    if request.hyde:
+        asked["writer"] = Writer(caller=call.caller, project=request.project, now=call.now)
     if not body.organize:
-        answer = find(caller=call.caller, request=request, now=call.now)
-        return _results(answer, with_reasons=body.explain)
-    layout = lay_out(caller=call.caller, request=request, now=call.now)
+        return _results(find(**asked), with_reasons=body.explain)
+    layout = lay_out(**asked)
     shown = _results(layout.answer, with_reasons=body.explain)
     for one, hit in zip(shown["results"], layout.answer.hits, strict=True):
         one["neighbors"] = layout.neighbors[hit.memory.id]

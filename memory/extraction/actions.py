@@ -36,6 +36,7 @@ from memory.sessions.models import Session, Statistic
 from memory.sessions.turns import Turn
 from memory.taxonomy import Scope, Status
 from teams import queries as places
+from teams.models import Project
 
 log = logging.getLogger(__name__)
 
@@ -284,10 +285,17 @@ def ask(
         max_output_tokens=max_output_tokens,
         most_calls=most_calls,
     )
+    return complete(model=model, request=request)
+
+
+def complete(
+    *, model: contracts.ChatModel, request: contracts.ChatRequest
+) -> tuple[Mapping[str, Any] | None, Spent]:
+    """Let a model answer a request; return its data and what it cost, None where it failed."""
     try:
         answer = model.complete_json(request=request)
     except errors.ProviderError as error:
-        log.warning("Words do it, the model failed: %s", error.detail)
+        log.warning("The model failed, it is done without: %s", error.detail)
         return None, Spent(
             model=model.key,
             calls=error.calls,
@@ -319,6 +327,13 @@ def of_session(*, row: Session, now: datetime) -> Allowance:
         may_leave=row.models_agreed or row.audience != row.opened_by,
         per_turn=wish.calls_per_turn,
     )
+
+
+def of_search(*, project: Project | None, now: datetime) -> Allowance:
+    """Return what a search may spend that asks for a model itself. In a unit."""
+    wish = places.Extraction() if project is None else places.extraction_of(row=project)
+    tokens = _tokens(wish, None if project is None else project.id, now)
+    return Allowance(mode=Mode.LLM, calls=1, tokens=tokens, may_leave=True)
 
 
 def _wish(row: Session | Memory) -> places.Extraction:

@@ -111,6 +111,7 @@ class _Run:
     watch: _Watch
     is_whole: bool
     vectors: Mapping[str, embedding.Embedded] | None = None
+    writer: refinement.MemoryWriter | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,16 +131,23 @@ class _Ordered:
 
 
 def search(
-    *, caller: Caller, request: SearchRequest, now: datetime, deadline: Deadline = NEVER
+    *,
+    caller: Caller,
+    request: SearchRequest,
+    now: datetime,
+    deadline: Deadline = NEVER,
+    writer: refinement.MemoryWriter | None = None,
 ) -> SearchAnswer:
     """Find what the caller may see and what fits the query.
 
+    `writer` makes up a memory where the request wants one; without it, none is made up.
     A secret in the question is left out of it, and named in `degraded`. Raises InvalidInput naming
     the field, NotFound for a project the caller cannot see, TooLate behind a stage that ended after
     the deadline.
     """
     require(caller=caller, act=Act.READ)
-    return _answer(_understand(caller, request, now, deadline))
+    run = _understand(caller, request, now, deadline)
+    return _answer(replace(run, writer=writer))
 
 
 def search_each(
@@ -286,7 +294,7 @@ def _add_made_up(run: _Run, ordered: _Ordered) -> _Ordered:
     judged = pools.judge(pool=ordered.pool, standings=ordered.standings)
     if sum(value.value > refinement.SURE for _, value in judged) >= refinement.ENOUGH:
         return ordered
-    text = refinement.make_up_memory(question=run.asked.normalized)
+    text = None if run.writer is None else run.writer.write(question=run.asked.normalized)
     if text is None:
         ordered = replace(ordered, degraded=(*ordered.degraded, refinement.NO_MODEL))
     else:
@@ -382,12 +390,18 @@ class Layout:
     hint: str
 
 
-def lay_out(*, caller: Caller, request: SearchRequest, now: datetime) -> Layout:
+def lay_out(
+    *,
+    caller: Caller,
+    request: SearchRequest,
+    now: datetime,
+    writer: refinement.MemoryWriter | None = None,
+) -> Layout:
     """Search, and put the results in the order of their story, each with what it is linked with.
 
     Raises as `search` does.
     """
-    answer = search(caller=caller, request=request, now=now)
+    answer = search(caller=caller, request=request, now=now, writer=writer)
     order, ids, related = organize_hits(caller=caller, hits=answer.hits)
     linked: dict[bool, dict[UUID, list[memory_views.Relation]]] = {True: {}, False: {}}
     for one in related:

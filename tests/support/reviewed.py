@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 
 from accounts import tenancy
 from accounts.caller import Caller, Role
+from memory.extraction.made_up import Writer
 from memory.intake.actions.remember import Outcome
 from memory.intake.actions.revise import revise
 from memory.records import actions
@@ -82,7 +83,9 @@ class World:
     def search(self, query: str, by: Caller | None = None, **wanted: Any) -> SearchAnswer:
         """Search; the owner unless somebody else."""
         request = SearchRequest(query=query, **wanted)
-        return search(caller=by or self.owner, request=request, now=self.now)
+        who = by or self.owner
+        writer = Writer(caller=who, project=request.project, now=self.now)
+        return search(caller=who, request=request, now=self.now, writer=writer)
 
     def make_project(self, slug: str, **given: Any) -> ProjectView:
         """Make another project of the owner."""

@@ -10,13 +10,16 @@ import pytest
 from django.core.management import call_command
 
 from accounts import tenancy
+from memory.extraction.made_up import Writer
 from memory.providers import registry
 from memory.providers.guard import DEFAULT_EMBEDDER
 from memory.records.models import Memory
 from memory.search.actions import SearchAnswer
+from memory.sessions.models import Statistic
+from teams.actions import change_project
 from tests.support import models
 from tests.support.reviewed import World
-from tests.support.vendor_server import Status, Vendor
+from tests.support.vendor_server import Fault, Status, Vendor
 from tests.support.vendors import installed, reranking_vendor
 
 LOCKS = "Carts are merged under a Postgres advisory lock, one lock a customer."
@@ -117,6 +120,41 @@ def test_a_made_up_memory_finds_what_is_not_said(world: World, vendor: Vendor) -
     with installed():
         without = world.search(**ZEBRAS)
     assert (without.degraded, without.made_up) == (("no_model",), "")
+
+
+@pytest.mark.usefixtures("memories")
+def test_what_a_made_up_memory_costs_is_booked_and_bounded_by_the_month(
+    world: World, vendor: Vendor
+) -> None:
+    vendor.script.append(Fault.HALF_JSON)
+    wrong = world.search(**ZEBRAS, project=world.store)
+    vendor.chat_content = json.dumps({"memory": "Webhooks are retried with growing pauses."})
+    right = world.search(**ZEBRAS, project=world.store)
+    change_project(
+        caller=world.owner,
+        ref=world.store,
+        changes={"max_llm_tokens_per_month": 1},
+        if_version=None,
+    )
+    spent = world.search(**ZEBRAS, project=world.store)
+
+    with tenancy.unit():
+        row = Statistic.objects.get(kind="model_use")
+    assert (row.day, row.counts["calls"], row.counts["fallbacks"]) == (world.now.date(), 2, 1)
+    assert row.counts["input_tokens"] > 0
+    assert [bool(one.made_up) for one in (wrong, right, spent)] == [False, True, False]
+    assert (spent.degraded, len(vendor.asked)) == (("no_model",), 2)
+
+
+@pytest.mark.usefixtures("memories")
+def test_a_search_that_has_ended_asks_no_model(world: World, vendor: Vendor) -> None:
+    writer = Writer(caller=world.owner, project=None, now=world.now)
+    writer.has_ended.set()
+
+    assert writer.write(question="zebra") is None
+    with tenancy.unit():
+        assert not Statistic.objects.filter(kind="model_use").exists()
+    assert vendor.asked == []
 
 
 @pytest.mark.usefixtures("local_reranker")
