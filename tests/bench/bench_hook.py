@@ -39,6 +39,7 @@ def main(*, times: int) -> None:
             "nobody logged in": _once(hook, {**usual, "HOME": folder}),
             "curl alone": _once(curl, usual),
             "with the environment": _once(hook, told),
+            "at a stop": _once((*hook, "Stop", "1"), told),
             "with what login keeps": _once(hook, {**usual, "XDG_CONFIG_HOME": folder}),
         }
         print(f"{times} runs each, ms\n{'':<24}{'median':>8}{'p95':>8}")

@@ -22,6 +22,7 @@ from teams import queries as places
 
 AGENT_MOST: Final = 80  # characters of an agent's name in the delivery log; default
 SALT: Final = "cairn.sessions.of.programs"
+PART: Final = "#"  # before the number under which a full session goes on
 DETACHED: Final = "HEAD"  # what git calls the branch of whoever is on none
 COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
 NOT_OF_SLUGS: Final = re.compile(r"[^a-z0-9-]+")
@@ -77,10 +78,12 @@ def find_bound(*, caller: Caller, event: HookEvent) -> tuple[Session | None, str
     None for one that is new. What has no room for more events or turns goes on under the next
     number, so that none is lost. In a unit.
     """
-    name = called = f"{event.harness}/{_without_secrets(event.session)}"
+    session = _without_secrets(event.session)
+    own = _digest(session) if PART in session else session  # else it may claim a part of another
+    name = called = f"{event.harness}/{own}"
     row = sessions.hold_named(caller=caller, external_id=name)
     while row is not None and (append_events.is_full(row=row) or append_turns.is_full(row=row)):
-        called = f"{name}#{int(called.removeprefix(name)[1:] or 1) + 1}"
+        called = f"{name}{PART}{int(called.removeprefix(name)[1:] or 1) + 1}"
         following = sessions.hold_named(caller=caller, external_id=called)
         if following is None:
             break
@@ -114,9 +117,11 @@ def agent_of(*, event: HookEvent) -> str:
 
 def _without_secrets(text: str) -> str:
     """Return an id as it may be kept: a digest where it holds a secret."""
-    if scanner.find_secrets(text=text):
-        return salted_hmac(SALT, text, algorithm="sha256").hexdigest()
-    return text
+    return _digest(text) if scanner.find_secrets(text=text) else text
+
+
+def _digest(text: str) -> str:
+    return salted_hmac(SALT, text, algorithm="sha256").hexdigest()
 
 
 def _last_part(address: str) -> str:

@@ -276,11 +276,11 @@ def new_row(
         author_agent=caller.agent,
         **{name: getattr(new, name) for name in TAKEN_OVER},
     )
-    if new.is_evidenced:
-        row.verification = Verification.EVIDENCED.value
     if not is_person(caller=caller):  # before anybody else is given it
         alarms = echoes_and_alarms.of_content(content=new.content)
         row.needs_review |= len(alarms) >= echoes_and_alarms.HELD_FROM
+        if new.is_evidenced and not alarms:  # no session shows that an order is right
+            row.verification = Verification.EVIDENCED.value
     row.names = seen.names
     row.names_version = names.VERSION
     row.enriched_by = accurate.enriched_by(named=row.names)

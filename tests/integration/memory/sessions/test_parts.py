@@ -97,6 +97,17 @@ def test_the_log_of_its_last_part_knows_those_of_all(program: Program) -> None:
     assert (told, rows) == (frozenset({gotcha}), 1)
 
 
+def test_a_session_that_calls_itself_a_part_of_another_is_none(program: Program) -> None:
+    program.prompts(session_id="run-1#2")
+    program.uses()
+    program.goes_on()
+
+    with tenancy.unit():
+        names = set(Session.objects.values_list("external_id", flat=True))
+    assert {"claude-code/run-1", "claude-code/run-1#2"} <= names
+    assert len(names) == 3
+
+
 def test_files_that_it_was_told_of_stay_named(program: Program) -> None:
     program.run.warns()
     program.uses()
