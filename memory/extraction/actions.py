@@ -36,7 +36,6 @@ from memory.sessions.models import Session, Statistic
 from memory.sessions.turns import Turn
 from memory.taxonomy import Scope, Status
 from teams import queries as places
-from teams.models import Project
 
 log = logging.getLogger(__name__)
 
@@ -329,10 +328,9 @@ def of_session(*, row: Session, now: datetime) -> Allowance:
     )
 
 
-def of_search(*, project: Project | None, now: datetime) -> Allowance:
+def of_search(*, wish: places.Extraction, project_id: UUID | None, now: datetime) -> Allowance:
     """Return what a search may spend that asks for a model itself. In a unit."""
-    wish = places.Extraction() if project is None else places.extraction_of(row=project)
-    tokens = _tokens(wish, None if project is None else project.id, now)
+    tokens = _tokens(wish, project_id, now)
     return Allowance(mode=Mode.LLM, calls=1, tokens=tokens, may_leave=True)
 
 

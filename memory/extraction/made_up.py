@@ -56,19 +56,21 @@ class Writer:
 
         Opens a unit. Raises NotFound for a project the caller cannot see.
         """
+        wish, project_id = places.Extraction(), None
         with tenancy.unit():
-            row = (
-                places.find_project(caller=self.caller, ref=self.project) if self.project else None
-            )
-            allowance = actions.of_search(project=row, now=self.now)
+            if self.project:
+                row = places.find_project(caller=self.caller, ref=self.project)
+                wish, project_id = places.extraction_of(row=row), row.id
+            allowance = actions.of_search(wish=wish, project_id=project_id, now=self.now)
         asked = _THREADS.submit(self._ask, question, allowance, tenancy.current().schema_name)
-        book = partial(self._book, project_id=None if row is None else row.id)
+        book = partial(self._book, project_id=project_id)
         try:
             text, spent = asked.result(timeout=SECONDS)
         except TimeoutError:
             self.has_ended.set()
             asked.cancel()
-            asked.add_done_callback(partial(copy_context().run, _book_late, book))
+            context = copy_context()  # of the caller's organization
+            asked.add_done_callback(lambda late: context.run(_book_late, book, late))
             log.warning("No memory made up: nothing was written in %s s", SECONDS)
             return None
         book(spent)
