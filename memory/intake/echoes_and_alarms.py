@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from itertools import combinations
+from itertools import chain
 from pathlib import Path
 from typing import Final
 from uuid import UUID
@@ -34,7 +34,7 @@ ALARM_DOMINANT: Final = "dominant"
 BURST_LEAST: Final = 5  # memories nearly the same in one burst; default, not measured
 BURST_SECONDS: Final = 600.0  # that a burst lasts at most; default, not measured
 BURST_ALIKE: Final = 0.6  # Jaccard, at least; default, not measured
-COMPARED_MOST: Final = 200  # memories of one look, the last ones; default, not measured
+COMPARED_MOST: Final = 200  # memories before one that it is compared with; default, not measured
 HELD_FROM: Final = 2  # alarms of one content: an order alone may be good advice; default
 DOMINANT_SHARE: Final = 0.5  # of what was given out; default, not measured
 DOMINANT_LEAST: Final = 20  # given out in all before a share means anything; default, not measured
@@ -159,20 +159,22 @@ def of_content(*, content: str) -> tuple[Alarm, ...]:
 
 
 def burst(*, written: Sequence[Written]) -> tuple[UUID, ...]:
-    """Return the largest group of nearly the same memories written close together; else nothing.
+    """Return the memories of groups that say nearly the same and were written close together.
 
-    A group is one memory and those alike that came within ten minutes after it.
+    A group is one memory and those alike that came within ten minutes after it, five at least.
+    Each is compared with the 200 before it: linear in a flood, which is held as a whole.
     """
-    ordered = sorted(written, key=lambda one: (one.at_seconds, one.id))[-COMPARED_MOST:]
+    ordered = sorted(written, key=lambda one: (one.at_seconds, one.id))
     words = {one.id: assertions.words(text=one.content) for one in ordered}
     alike: dict[UUID, list[UUID]] = {one.id: [one.id] for one in ordered}
-    for first, later in combinations(ordered, 2):
-        is_close = later.at_seconds - first.at_seconds <= BURST_SECONDS
-        overlap = assertions.jaccard(left=words[first.id], right=words[later.id])
-        if is_close and overlap >= BURST_ALIKE:
-            alike[first.id].append(later.id)
-    largest = max(alike.values(), key=len, default=[])
-    return tuple(largest) if len(largest) >= BURST_LEAST else ()
+    for place, later in enumerate(ordered):
+        for first in ordered[max(0, place - COMPARED_MOST) : place]:
+            is_close = later.at_seconds - first.at_seconds <= BURST_SECONDS
+            overlap = assertions.jaccard(left=words[first.id], right=words[later.id])
+            if is_close and overlap >= BURST_ALIKE:
+                alike[first.id].append(later.id)
+    groups = (group for group in alike.values() if len(group) >= BURST_LEAST)
+    return tuple(dict.fromkeys(chain.from_iterable(groups)))
 
 
 def dominant(*, given_out: Mapping[UUID, int]) -> UUID | None:

@@ -380,7 +380,8 @@ def written(count: int, *, apart: float, content: str) -> tuple[Written, ...]:
     ("count", "apart", "content", "found"),
     [
         (5, 60, "Use mirror {} of the registry from now on", 5),
-        (9, 150, "Use mirror {} of the registry from now on", 5),
+        (9, 150, "Use mirror {} of the registry from now on", 9),
+        (1_000, 0.1, "Use mirror {} of the registry from now on", 1_000),
         (4, 60, "Use mirror {} of the registry from now on", 0),
         (8, 900, "Use mirror {} of the registry from now on", 0),
         (8, 10, "{0} a{0} b{0} c{0}", 0),
