@@ -123,7 +123,7 @@ def _prices(text: str) -> dict[str, tuple[Decimal, Decimal]]:
 _database = _url_of("postgres", "postgresql", "postgis")
 _web = _url_of("http", "https")
 VARIABLES = (
-    Variable("CAIRN_SECRET_KEY", _secret, "", "signs sessions and links"),
+    Variable("CAIRN_SECRET_KEY", _secret, "", "signs cookies and links"),
     Variable("CAIRN_TOKEN_PEPPER", _secret, "", "keys API token digests"),
     Variable("CAIRN_SECRET_KEY_FALLBACKS", _secrets, (), "earlier keys, by commas"),
     Variable("CAIRN_TOKEN_PEPPER_FALLBACKS", _secrets, (), "earlier peppers, by commas"),

@@ -65,7 +65,7 @@ def _of_session(http: HttpRequest) -> Caller | None:
         return None
     slug = http.headers.get(ORGANIZATION, "")
     if not slug:
-        detail = f"A signed-in session must name the organization in {ORGANIZATION}."
+        detail = f"Who is signed in must name the organization in {ORGANIZATION}."
         fault = FieldError(pointer=f"/headers/{ORGANIZATION}", detail=detail, code="required")
         raise InvalidInput(detail=detail, hint="Its slug stands in the address.", errors=(fault,))
     _check_csrf(http)
