@@ -15,7 +15,7 @@ BUDGETS = {  # subject: lines
     "config": 4_940,
     "frontend": 6_480,
     "graph": 3_200,
-    "memory/api": 4_080,
+    "memory/api": 4_090,
     "memory/checks": 1_250,
     "memory/client": 4_930,
     "memory/customization": 1_070,
