@@ -1,11 +1,10 @@
-"""From the turns of a conversation to candidates, with a chat model or without.
+"""From the turns of a conversation to candidates, by words alone or with a model.
 
 The flow: `actions.extract_part` takes a part of a conversation and what may be spent on it. Without
 a model (`heuristic`) `extract.extract` looks for sentences with a cue that are no talk (`chatter`)
-and can be read alone, and for those with a high learned score (`sentence_scores`). With a model
-(`llm`) `model_answers` writes the turns between two marks, asks for the shape of `prompts`, and
-checks each candidate against the turn it names: its words must stand there. `hybrid` asks the model
-about all turns but mere talk (`worth_asking`).
+and can be read alone. With a model (`llm`) `model_answers` writes the turns between two marks, asks
+for the shape of `prompts`, and checks each candidate against the turn it names: its words must
+stand there. `hybrid` asks the model about all turns but mere talk (`worth_asking`).
 
 Decisions: A model that is away, slow, over its budget or wrong in form never loses a conversation:
 the extractor by words does the same part, and the answer says that it was degraded. No model is

@@ -24,7 +24,7 @@ from django.conf import settings
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, NotFound
-from memory.extraction import extract, model_answers, queries, sentence_scores
+from memory.extraction import extract, model_answers, queries
 from memory.index.actions import embedding
 from memory.intake import integrate
 from memory.intake.actions import apply_decision, candidate, remember, similar_memories
@@ -67,7 +67,6 @@ class Degraded(StrEnum):
     SESSION_CAP = "session_calls_spent"
     TURN_CAP = "turn_calls_spent"
     MONTH_CAP = "month_tokens_spent"
-    NO_EMBEDDER = "no_embedder"  # cues alone chose the sentences
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,15 +134,15 @@ def extract_part(*, turns: tuple[Turn, ...], allowance: Allowance, tenant: str) 
     `tenant` is the schema whose circuit and budget the call uses.
     """
     if allowance.mode is Mode.HEURISTIC:
-        return _by_words(turns, tenant=tenant)
+        return _by_words(turns)
     asked = turns if allowance.mode is Mode.LLM else model_answers.worth_asking(turns=turns)
     nonce = secrets.token_hex(NONCE_BYTES)
     written = model_answers.written(turns=asked, nonce=nonce)
     if not written:
-        return _by_words(turns, tenant=tenant)
+        return _by_words(turns)
     missing, model = model_for(allowance=allowance, tenant=tenant)
     if model is None:
-        return _by_words(turns, tenant=tenant, degraded=missing)
+        return _by_words(turns, degraded=missing)
     data, spent = ask(
         model=model,
         question=model_answers.EXTRACT,
@@ -153,42 +152,18 @@ def extract_part(*, turns: tuple[Turn, ...], allowance: Allowance, tenant: str) 
         most_calls=allowance.most_calls,
     )
     if data is None:
-        return _by_words(turns, tenant=tenant, degraded=Degraded.MODEL_FAILED, spent=spent)
+        return _by_words(turns, degraded=Degraded.MODEL_FAILED, spent=spent)
     found, dropped = model_answers.read(data=data, turns=asked, cosines=_local_cosines(tenant))
     return _extracted(found, method=Mode.LLM, dropped=dropped, spent=spent)
 
 
 def _by_words(
-    turns: tuple[Turn, ...],
-    *,
-    tenant: str,
-    degraded: Degraded | None = None,
-    spent: Spent = NOTHING_SPENT,
+    turns: tuple[Turn, ...], *, degraded: Degraded | None = None, spent: Spent = NOTHING_SPENT
 ) -> Extracted:
-    """Take candidates without a chat model, and count the sentences that were left unread."""
+    """Take candidates by words alone, and count the sentences that were left unread."""
     left_out = Counter({UNREAD: extract.unread(turns=turns)})
-    try:
-        scores = score_sentences(turns=turns, tenant=tenant)
-    except errors.ProviderError as error:
-        log.warning("Cues alone choose the sentences: %s", error.detail)
-        scores, degraded = None, degraded or Degraded.NO_EMBEDDER
-    found = extract.extract(turns=turns, scores=scores)
+    found = extract.extract(turns=turns)
     return _extracted(found, dropped=+left_out, degraded=degraded, spent=spent)
-
-
-def score_sentences(*, turns: tuple[Turn, ...], tenant: str = "") -> sentence_scores.Scores | None:
-    """Say how likely each sentence is worth keeping; None for an embedder without weights.
-
-    Raises a ProviderError where the embedder cannot be used.
-    """
-    embedder = registry.embedder(tenant=tenant)
-    if embedder.model.key != sentence_scores.weights().embedder:
-        return None
-
-    def embed(texts: Sequence[str]) -> contracts.Vectors:
-        return embedder.embed_documents(texts=tuple(texts))
-
-    return sentence_scores.score(turns=turns, embed=embed)
 
 
 def _local_cosines(tenant: str) -> model_answers.Cosines | None:

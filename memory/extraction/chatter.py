@@ -65,10 +65,9 @@ def cue_in(*, speaker: Speaker, texts: tuple[str, ...]) -> tuple[MemoryType, boo
 
     Beside the type stands whether that is a guess: the cue marks wishes of the moment as well.
     """
-    ways = tuple(dict.fromkeys(texts))  # mostly one, and all cues are looked for in each
     found = (
         (type, is_guess)
         for type, speakers, pattern, is_guess in _CUES
-        if speaker in speakers and any(map(pattern.search, ways))
+        if speaker in speakers and any(map(pattern.search, texts))
     )
     return next(found, None)

@@ -1,11 +1,9 @@
-"""From turns of a conversation to candidates, without a chat model.
+"""From turns of a conversation to candidates, by words alone.
 
 The extractor of the mode `heuristic`, and what stands in where a model fails. It prefers silence:
-a sentence becomes a candidate with a cue, in the words of somebody whose word it is, and only
-where it is neither talk nor a plan and can be read alone. Where sentences have a learned score
-(`sentence_scores`), a low one outweighs a cue, and a high one makes a sentence without a cue a
-candidate as well. What a person corrects outranks what their agent said before: of an agent's turn
-that is answered with “no”, nothing is kept.
+a sentence becomes a candidate only with a cue, in the words of somebody whose word it is, and only
+where it is neither talk nor a plan and can be read alone. What a person corrects outranks what
+their agent said before: of an agent's turn that is answered with “no”, nothing is kept.
 """
 
 import re
@@ -15,7 +13,7 @@ from datetime import datetime, timedelta
 
 from memory.entities import rules as entities_rules
 from memory.entities.rules import EntityKind
-from memory.extraction import chatter, sentence_scores, statements
+from memory.extraction import chatter, statements
 from memory.records import assertions, changes, restatements
 from memory.sessions.turns import Speaker, SpokenSentence, Turn, own_words
 from memory.taxonomy import MemoryType
@@ -135,13 +133,8 @@ class Candidate:
     is_asked: bool = False
 
 
-def extract(
-    *, turns: tuple[Turn, ...], scores: sentence_scores.Scores | None = None
-) -> tuple[Candidate, ...]:
-    """Return the candidates of a conversation in the order in which they were said.
-
-    Without `scores` of the sentences, cues alone decide.
-    """
+def extract(*, turns: tuple[Turn, ...]) -> tuple[Candidate, ...]:
+    """Return the candidates of a conversation in the order in which they were said."""
     found: list[Candidate] = []
     heard: dict[Speaker, tuple[str, ...]] = {}
     for turn in turns:
@@ -151,7 +144,7 @@ def extract(
         other = Speaker.ASSISTANT if turn.speaker is Speaker.USER else Speaker.USER
         of_turn = (
             *_answer(turn, said, heard.get(other, ())),
-            *_of_turn(turn, said, heard.get(other, ()), scores),
+            *_of_turn(turn, said, heard.get(other, ())),
         )
         if turn.speaker is Speaker.USER:
             found = _without_refuted(found, turn)
@@ -218,7 +211,6 @@ class _Place:
     turn: Turn
     before: statements.SaidBefore
     is_rejecting: bool  # the sentence before was a bare “no”
-    score: float | None  # how likely it is worth keeping, if that is known
 
     @property
     def is_agent(self) -> bool:
@@ -227,21 +219,17 @@ class _Place:
 
 
 def _of_turn(
-    turn: Turn,
-    said: tuple[SpokenSentence, ...],
-    other: tuple[str, ...],
-    scores: sentence_scores.Scores | None,
+    turn: Turn, said: tuple[SpokenSentence, ...], other: tuple[str, ...]
 ) -> Iterator[Candidate]:
     poisoned = _poisoned(said)
     own: tuple[str, ...] = ()
     is_rejecting = False
-    for number, one in enumerate(said):
+    for one in said:
         if one.paragraph in poisoned:
             own = ()
             continue
         before = statements.SaidBefore(own=own, other=other)
-        score = None if scores is None else scores[turn.sequence, number]
-        place = _Place(turn=turn, before=before, is_rejecting=is_rejecting, score=score)
+        place = _Place(turn=turn, before=before, is_rejecting=is_rejecting)
         candidate = _candidate(one, place)
         if candidate is not None:
             yield candidate
@@ -260,19 +248,6 @@ def _rejects(text: str) -> bool:
 
 def _candidate(said: SpokenSentence, place: _Place) -> Candidate | None:
     content = bare(text=said.text)
-    marked = _marked(said, content, place)
-    if place.score is None or (marked is not None and marked.is_asked):
-        return marked
-    if marked is not None:
-        return marked if place.score >= sentence_scores.WITH_CUE else None
-    is_whole = SHORTEST <= len(content) <= LONGEST and chatter.has_substance(text=content)
-    if place.score < sentence_scores.WITHOUT_CUE or not is_whole:
-        return None
-    return _worded(said, content, MemoryType.FACT, place, certainty=GUESSED)
-
-
-def _marked(said: SpokenSentence, content: str, place: _Place) -> Candidate | None:
-    """Return a candidate where a cue marks the sentence, or somebody asked to keep it."""
     if not content or chatter.is_talk(text=content, is_agent=place.is_agent):
         return None
     opened = chatter.PATTERNS["opening"].sub("", said.text.strip())
@@ -284,19 +259,6 @@ def _marked(said: SpokenSentence, content: str, place: _Place) -> Candidate | No
     content = _alone(content, type, place)
     if not SHORTEST <= len(content) <= LONGEST:
         return None
-    certainty = GUESSED if is_guess else CERTAIN
-    return _worded(said, content, type, place, certainty=certainty, is_asked=is_asked)
-
-
-def _worded(
-    said: SpokenSentence,
-    content: str,
-    type: MemoryType,
-    place: _Place,
-    *,
-    certainty: float,
-    is_asked: bool = False,
-) -> Candidate:
     return Candidate(
         content=content,
         type=type,
@@ -306,7 +268,7 @@ def _worded(
         files=files_in(text=content),
         event_at=event_of(text=content, said_at=place.turn.at),
         importance=0.6 if is_asked or type is MemoryType.CORRECTION else 0.5,
-        certainty=certainty,
+        certainty=GUESSED if is_guess else CERTAIN,
         is_asked=is_asked,
     )
 

@@ -18,13 +18,11 @@ from pathlib import Path
 
 from memory.evaluation import conversations
 from memory.experiments import uplift
-from memory.extraction.actions import score_sentences
 from memory.extraction.extract import Candidate, extract
 from memory.extraction.model_answers import worth_asking
 from memory.providers import registry
-from memory.sessions.turns import Turn
+from memory.sessions.turns import Speaker, Turn
 from tests.bench import measures
-from tests.bench.bench_sentences import speaker_of
 
 SET = Path(conversations.__file__).parent / "sets/conversations/conversations.jsonl"
 ROUNDS = 20
@@ -73,12 +71,11 @@ def measure_foreign(*, folder: Path, listed: Path | None) -> None:
 def _read(path: Path) -> Read:
     given = json.loads(path.read_text(encoding="utf-8"))
     turns = tuple(
-        Turn(sequence=number, speaker=speaker_of(one["speaker"]), text=one["text"])
+        Turn(sequence=number, speaker=Speaker(one["speaker"]), text=one["text"])
         for number, one in enumerate(given["turns"], 1)
     )
     expected = tuple((one["turn"] + 1, one["statement"]) for one in given["expected"])
-    taken = extract(turns=turns, scores=score_sentences(turns=turns))
-    return Read(name=path.stem, taken=taken, expected=expected)
+    return Read(name=path.stem, taken=extract(turns=turns), expected=expected)
 
 
 def _is_found(one: Read, turn: int, statement: str) -> bool:
