@@ -26,7 +26,7 @@ BUDGETS = {  # subject: lines
     "memory/extraction": 2_080,
     "memory/index": 1_660,
     "memory/injection": 3_120,
-    "memory/intake": 3_830,
+    "memory/intake": 3_840,
     "memory/management": 600,
     "memory/mcp": 1_490,
     "memory/observer": 5_310,

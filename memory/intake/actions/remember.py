@@ -394,8 +394,7 @@ class _Batch:
             by_place[where].append(item)
         for where, checked in by_place.items():
             hashes = {item.content_hash for item in checked}
-            names = ((item.new.external_id, item.new.former_external_id) for item in checked)
-            external = {name for pair in names for name in pair if name}
+            external = {name for item in checked for name in _external_ids(item)}
             for row in candidate.lock_same(placement=where, hashes=hashes, external_ids=external):
                 for key in _keys_of(row):
                     self.stored.setdefault(key, row)
@@ -422,6 +421,13 @@ class _Batch:
         if twin is not None and result.confirmed_id is not None:
             view = views.to_view(twin, now=self.now)
             return Outcome(outcome="confirmed", memory=view, reason=result.reason)
+        settled = self._settle(item, where, result)
+        return self._add(item, where) if settled is None else settled
+
+    def _settle(
+        self, item: Checked, where: Placement, result: integrate.GateResult
+    ) -> Outcome | None:
+        """Confirm what a gate found to say the same, once a token; None for what is news."""
         source = item.new.source
         if (source, where) not in self.delivered:  # what counts as delivered to who sends it
             self.delivered[source, where] = similar_memories.find_delivered(
@@ -435,10 +441,9 @@ class _Batch:
             confirmed=self.confirmed,
             now=self.now,
         )
-        is_counted = settled is not None and settled.done == "confirmed"
-        if is_counted and same_id is not None and self.caller.token_id is not None:
-            self.confirmed.add(same_id)
-        return self._add(item, where) if settled is None else settled
+        if settled is not None and settled.done == "confirmed" and self.caller.token_id:
+            self.confirmed.update(filter(None, [result.confirmed_id]))
+        return settled
 
     def _find_resent(self, item: Checked, text_key: Key, same_id: UUID | None) -> Outcome | None:
         """Bring the memory of the item's external id, or of its former one, to its text, if any."""
@@ -542,6 +547,10 @@ class _Batch:
         if not is_compared or item.new.external_id:
             return ()
         return restatements.telling_words(text=item.new.content)
+
+
+def _external_ids(item: Checked) -> tuple[str, ...]:
+    return tuple(filter(None, (item.new.external_id, item.new.former_external_id)))
 
 
 def _keys_of(row: Memory) -> list[Key]:
