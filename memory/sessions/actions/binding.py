@@ -56,7 +56,7 @@ def bind_all(*, caller: Caller, new: Iterable[NewMemory]) -> tuple[NewMemory, ..
         rows = sessions.running(caller=caller)
         taints = {row.id: _taint_of(row) for row in rows}
         projects = dict.fromkeys(one.project for one in candidates) if rows else ()
-        found = {project: _origin(_of_project(rows, project), taints) for project in projects}
+        found = {project: _origin(rows, project, taints) for project in projects}
     return tuple(_bound(one, found.get(one.project)) for one in candidates)
 
 
@@ -119,11 +119,16 @@ def _of_project(rows: tuple[Session, ...], project: str | None) -> tuple[Session
     )
 
 
-def _origin(rows: tuple[Session, ...], taints: Mapping[UUID, str]) -> _Origin:
-    """Return where an addition to a project comes from, of its sessions and the taint of each."""
-    seen = next((taints[row.id] for row in rows if taints[row.id]), "")
+def _origin(rows: tuple[Session, ...], project: str | None, taints: Mapping[UUID, str]) -> _Origin:
+    """Return where an addition to a project comes from, of sessions and the taint of each.
+
+    What is of no project may be read by people who do not see the project of a session.
+    """
+    own = _of_project(rows, project)
+    named = own if project is not None else tuple(row for row in own if row.project_id is None)
+    seen = next((taints[row.id] for row in named if taints[row.id]), "")
     taint = seen or (ELSEWHERE if any(taints.values()) else "")
-    return _Origin(rows[0].id, rows[0].work_unit, taint) if rows else _Origin(None, {}, taint)
+    return _Origin(own[0].id, own[0].work_unit, taint) if own else _Origin(None, {}, taint)
 
 
 def _taint_of(row: Session) -> str:

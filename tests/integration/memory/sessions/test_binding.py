@@ -164,6 +164,16 @@ def test_any_running_session_of_the_program_taints_and_names_what_it_saw_there_a
     assert there.needs_review
 
 
+def test_what_is_of_no_project_names_what_was_seen_in_no_project_alone(shop: Shop) -> None:
+    opened(shop, FETCH)
+
+    before = binding.taint_of_caller(caller=shop.agent, project=None)
+    opened(shop, FETCH, external_id="free", project=None, by=replace(shop.agent, token_id=uuid4()))
+    after = binding.taint_of_caller(caller=shop.agent, project=None)
+
+    assert (before, after) == (binding.ELSEWHERE, "web: evil.example")
+
+
 def test_it_is_of_the_session_in_which_something_happened_last(shop: Shop) -> None:
     first = opened(shop, external_id="one")
     second = shop.at(minutes=1).opened(by=replace(shop.agent, token_id=uuid4()), external_id="two")
