@@ -14,7 +14,8 @@ of something else changes nothing. Within a frame these are changes, the first t
    are taken for another wording.
 
 With half a frame, a statement that announces a change (“no longer”, “replaced”, “as of”), where the
-earlier one announces none, is a change as well, whatever its subject, but hardly a sure one.
+earlier one announces none, is a change as well, whatever its subject, but hardly a sure one. Of
+another subject it never is.
 
 It prefers to miss a change over inventing one. English and French. Of a longer text its beginning
 is compared, so the cost is bounded.
@@ -133,7 +134,8 @@ def _announced_change(old: ParsedStatement, new: ParsedStatement, frame: _Frame)
     if frame.size < LOOSE_FRAME or not frame.only_new:
         return None
     said = min(new.announcements, key=lambda one: (new.text.lower().find(one), one))
-    is_certain = frame.size >= FRAME and _ends(old, new, said)
+    is_of_another = all(_other_subjects(old, new, frame))
+    is_certain = frame.size >= FRAME and not is_of_another and _ends(old, new, said)
     return Change(kind=Kind.ANNOUNCED, new=said, is_announced=True, is_certain=is_certain)
 
 
