@@ -115,6 +115,7 @@ class Extracted:
     dropped: Mapping[str, int]
     degraded: str
     spent: Spent
+    firsthand: frozenset[int] = frozenset()  # turns that are a person's own word, by sequence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +134,11 @@ def extract_part(*, turns: tuple[Turn, ...], allowance: Allowance, tenant: str) 
 
     `tenant` is the schema whose circuit and budget the call uses.
     """
+    found = _taken(turns, allowance, tenant)
+    return replace(found, firsthand=extract.firsthand_turns(turns=turns))
+
+
+def _taken(turns: tuple[Turn, ...], allowance: Allowance, tenant: str) -> Extracted:
     if allowance.mode is Mode.HEURISTIC:
         return _by_words(turns)
     asked = turns if allowance.mode is Mode.LLM else model_answers.worth_asking(turns=turns)

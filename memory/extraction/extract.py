@@ -8,7 +8,7 @@ their agent said before: of an agent's turn that is answered with “no”, noth
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from memory.entities import rules as entities_rules
@@ -97,8 +97,8 @@ def event_of(*, text: str, said_at: datetime | None) -> datetime | None:
 
 LONGEST = 600  # characters of a candidate; default, not measured
 SHORTEST = 20  # characters
-MOST_A_TURN = 6  # candidates; a turn that has more is a document; default, not measured
-LONGEST_TURN = 40  # sentences of a person that are read: what goes on is a document; default
+MOST_A_TURN = 6  # candidates, the first of a turn; default, not measured
+LONGEST_TURN = 40  # sentences of a person's turn that are read; a longer one is a document; default
 CONTEXT = 40  # sentences before one that may complete it; default, not measured
 CERTAIN = 0.6  # of what a cue marks; default, not measured
 GUESSED = 0.4  # of what a weak cue marks, until somebody says more; default, not measured
@@ -138,18 +138,19 @@ def extract(*, turns: tuple[Turn, ...]) -> tuple[Candidate, ...]:
     found: list[Candidate] = []
     heard: dict[Speaker, tuple[str, ...]] = {}
     for turn in turns:
-        said = own_words(turn=turn)
-        if turn.speaker is Speaker.USER:
-            said = said[:LONGEST_TURN]
+        whole = own_words(turn=turn)
+        poisoned = _poisoned(whole)  # also by what is cut off
+        said = whole[:LONGEST_TURN] if turn.speaker is Speaker.USER else whole
         other = Speaker.ASSISTANT if turn.speaker is Speaker.USER else Speaker.USER
         of_turn = (
             *_answer(turn, said, heard.get(other, ())),
-            *_of_turn(turn, said, heard.get(other, ())),
+            *_of_turn(turn, said, heard.get(other, ()), poisoned),
         )
+        if len(whole) > len(said):  # nobody asks for anything by what they paste
+            of_turn = tuple(replace(one, is_asked=False) for one in of_turn)
         if turn.speaker is Speaker.USER:
             found = _without_refuted(found, turn)
         found.extend(of_turn[:MOST_A_TURN])
-        poisoned = _poisoned(said)
         heard[turn.speaker] = tuple(
             one.text for one in said[-CONTEXT:] if one.paragraph not in poisoned
         )
@@ -160,6 +161,12 @@ def unread(*, turns: tuple[Turn, ...]) -> int:
     """Count the sentences of persons' turns behind those that `extract` reads."""
     lengths = (len(own_words(turn=one)) for one in turns if one.speaker is Speaker.USER)
     return sum(max(0, length - LONGEST_TURN) for length in lengths)
+
+
+def firsthand_turns(*, turns: tuple[Turn, ...]) -> frozenset[int]:
+    """Return the turns that are a person's own word, by their sequences: none is a document."""
+    persons = (one for one in turns if one.speaker is Speaker.USER)
+    return frozenset(one.sequence for one in persons if not unread(turns=(one,)))
 
 
 def without_twins(*, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
@@ -219,9 +226,11 @@ class _Place:
 
 
 def _of_turn(
-    turn: Turn, said: tuple[SpokenSentence, ...], other: tuple[str, ...]
+    turn: Turn,
+    said: tuple[SpokenSentence, ...],
+    other: tuple[str, ...],
+    poisoned: frozenset[int],
 ) -> Iterator[Candidate]:
-    poisoned = _poisoned(said)
     own: tuple[str, ...] = ()
     is_rejecting = False
     for one in said:

@@ -11,6 +11,7 @@ from accounts import jobs, tenancy
 from accounts.caller import Role
 from accounts.errors import Unavailable
 from accounts.models import Membership
+from memory.extraction.extract import LONGEST_TURN
 from memory.observer.actions.consolidate import consolidate
 from memory.observer.actions.finalize import finalize
 from memory.records.models import Memory
@@ -222,6 +223,18 @@ def test_only_what_an_agents_program_tells_of_a_person_is_their_word(
     run.ends().consolidated()
 
     assert only_memory().attributes.get("stated_by") == words
+
+
+def test_what_a_person_pastes_is_not_their_word_and_asks_for_nothing(shop: Shop) -> None:
+    run = shop.opened(external_id="claude-code/one")
+    asked = "Remember that vouchers are single use per household."
+
+    run.says(" ".join((RULE, asked, *["The weather was fine on that day."] * LONGEST_TURN)))
+    run.ends().consolidated()
+
+    with tenancy.unit():
+        rows = list(Memory.objects.values_list("attributes", "needs_review"))
+    assert rows == [({}, True)] * 2
 
 
 @pytest.mark.parametrize("is_handed_in", [True, False])
