@@ -7,7 +7,7 @@ one, with history; settling it for the older one changes nothing.
 """
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -31,6 +31,7 @@ SENT_AGAIN = message("sent again under its external id")  # why there is a new v
 SAME: Final = message("It says the same already.")
 WAITS: Final = message("Only people change that memory, so this waits for one of them.")
 DECIDED: Final = message("A person has decided about this text already.")
+DECIDED_DAYS: Final = 30  # that a decision bars what it was against; default, not measured
 SETTLED_BY: Final = "Go on; a person settles the conflict in the review inbox."
 
 
@@ -84,7 +85,7 @@ def propose(*, caller: Caller, prepared: Prepared, old: Memory, why: str, now: d
 
     `why` is what its sender says about that, for the person; up to 200 characters are kept.
     What an active memory of the place says already is not stored again: that one is proposed. What
-    a person has decided against is not proposed again, and what the agent proposed before leaves.
+    a person decided against is not proposed again soon, and what the agent proposed before leaves.
     """
     checked = prepared.checked
     where = candidate.find_placement(caller=caller, new=checked.new)
@@ -97,7 +98,7 @@ def propose(*, caller: Caller, prepared: Prepared, old: Memory, why: str, now: d
     ):
         return Outcome(outcome="confirmed", memory=views.to_view(old, now=now), reason=SAME)
     earlier = Conflict.objects.filter(older=old, newer__audience=where.audience)
-    if _is_decided(old, where, checked.content_hash):
+    if _is_decided(old, where, checked.content_hash, now):
         return Outcome(outcome="known", memory=views.to_view(old, now=now), reason=DECIDED)
     twin_id = candidate.find_exact_duplicate(placement=where, content_hash=checked.content_hash)
     job_id = None
@@ -148,14 +149,23 @@ def _waiting_row(
     )
 
 
-def _is_decided(old: Memory, where: candidate.Placement, content_hash: str) -> bool:
-    """Say whether a person has decided between a memory and this text, whichever came first."""
+def _is_decided(old: Memory, where: candidate.Placement, content_hash: str, now: datetime) -> bool:
+    """Say whether a person has decided between a memory and this text, whichever came first.
+
+    What was wrong once may come true, so it is asked again once the memory has other words than it
+    had then, or some time later. What is active beside it since then stays so.
+    """
+    since = max(filter(None, (old.stated_at, now - timedelta(days=DECIDED_DAYS))))
     newer = Q(newer__audience=where.audience, newer__content_hash=content_hash)
     older = Q(older__audience=where.audience, older__content_hash=content_hash)
     is_between = (newer & Q(older=old)) | (older & Q(newer=old))
     has_lost = (newer & Q(newer__superseded_by=old)) | (older & Q(older__superseded_by=old))
-    is_settled = ~Q(verdict="") & (is_between | has_lost)
-    is_rejected = newer & Q(older=old, newer__status=Status.ARCHIVED.value)
+    are_active = Q(older__status=Status.ACTIVE.value, newer__status=Status.ACTIVE.value)
+    holds = Q(settled_at__gte=since) | are_active
+    is_settled = ~Q(verdict="") & (is_between | has_lost) & holds
+    is_rejected = newer & Q(
+        older=old, newer__status=Status.ARCHIVED.value, newer__updated_at__gte=since
+    )
     return Conflict.objects.filter(is_settled | is_rejected).exists()
 
 

@@ -1,6 +1,7 @@
 """What an agent would put in the place of a person's memory waits for a person."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -10,6 +11,7 @@ from accounts import tenancy
 from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import Conflict, RoleNotSufficient
 from memory.errors import ProtectedMemory
+from memory.intake.actions import replacement, revise
 from memory.intake.actions.remember import remember_all
 from memory.records import actions
 from memory.records.models import MemoryLink
@@ -142,6 +144,33 @@ def test_a_rejected_proposal_changes_nothing_and_is_not_made_again(world: World)
     again = proposed(world, memory)
     assert (again.outcome, again.memory.id) == ("known", memory.id)
     assert state_of(memory) == before
+
+
+@pytest.mark.parametrize("is_settled", [True, False])
+@pytest.mark.parametrize("is_reworded", [True, False])
+def test_what_was_rejected_is_proposed_again_later_or_against_other_words(
+    world: World, is_settled: bool, is_reworded: bool
+) -> None:
+    memory = taught(world)
+    done = proposed(world, memory)
+    if is_settled:
+        world.settle(done.conflict_id, KEEP_OLDER, world.owner, reason="No.")
+    else:
+        verdicts.reject(caller=world.owner, memory_id=done.memory.id, reason="", now=world.now)
+
+    if is_reworded:
+        world = replace(world, now=world.now + HOUR)
+        revise.revise(
+            caller=world.owner, memory_id=memory.id, changes={"content": OTHER}, if_version=None,
+            now=world.now,
+        )  # fmt: skip
+    else:
+        world = replace(world, now=world.now + timedelta(days=replacement.DECIDED_DAYS, seconds=1))
+    again = proposed(world, memory)
+
+    assert again.outcome == "proposed"
+    assert again.conflict_id != done.conflict_id
+    assert world.conflict(again.conflict_id).verdict == ""
 
 
 def test_a_proposal_that_is_rejected_in_the_inbox_leaves_the_old_one(world: World) -> None:
