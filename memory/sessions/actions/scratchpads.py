@@ -119,8 +119,8 @@ def keep(*, row: Session, states: tuple[Scratchpad, ...], now: datetime) -> bool
     is_anew = first.through < FIRST_OF_HOOKS  # else the one after the lines stays
     old = Turn.checkpoints.filter(session_id=row.id)
     old.filter(sequence__gte=0 if is_anew else FIRST_OF_HOOKS).delete()
-    # what hooks told last may only wait in the second one, which is at the same place then
-    for one in states if first.through < last.through else (first,):
+    # what hooks told only waits in a second one that ends among the lines, and may yet move there
+    for one in states if last.through >= FIRST_OF_HOOKS else (first,):
         row.folded = one.applied + len(one.pending)
         Turn.checkpoints.create(
             session_id=row.id,

@@ -10,6 +10,7 @@ from memory.injection.actions.external_binding import Whereabouts
 from memory.injection.actions.hooks import follow_agent
 from memory.injection.harnesses import ADAPTERS, Harness, read_payload
 from memory.observer.actions.session_findings import observe
+from memory.sessions import reducers
 from memory.sessions.actions import hook_rows, scratchpads
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.append_turns import NewTurn, append_turns
@@ -190,6 +191,30 @@ def test_no_other_call_of_the_same_name_erases_outside_content(shop: Shop) -> No
     with tenancy.unit():
         scratchpad = scratchpads.settled(opened=scratchpads.read(row=row))
     assert scratchpad.taint_reason == "web: evil.example"
+
+
+def test_what_hooks_told_is_folded_once_when_it_was_looked_at_before_its_lines_came(
+    shop: Shop,
+) -> None:
+    def lines(first: int, end: int) -> Rows:
+        return tuple(
+            {"sequence": line(place), "kind": "tool_call", "name": "Bash", "call": f"c{place}",
+             "args": {"command": "git push"}}
+            for place in range(first, end)
+        )  # fmt: skip
+
+    many, calls = reducers.PENDING_MOST + 6, 5
+    row = transcribed(shop, lines(1, many), ())
+    for place in range(many, many + calls):
+        ran(shop, f"c{place}", "git push")
+    observe(session_id=row.id, now=shop.now)
+    transcribed(shop, lines(many, many + calls), ())
+
+    with tenancy.unit():
+        whole = scratchpads.settled(opened=scratchpads.read(row=row))
+        Turn.checkpoints.all().delete()
+        anew = scratchpads.settled(opened=scratchpads.read(row=row))
+    assert whole == anew
 
 
 def test_a_long_session_that_stops_often_is_folded_in_steps_linear_in_its_events(
