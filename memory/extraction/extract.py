@@ -164,8 +164,11 @@ def unread(*, turns: tuple[Turn, ...]) -> int:
 
 
 def firsthand_turns(*, turns: tuple[Turn, ...]) -> frozenset[int]:
-    """Return the turns that are a person's own word, by their sequences: none is a document."""
-    persons = (one for one in turns if one.speaker is Speaker.USER)
+    """Return the turns that are a person's own word, by their sequences.
+
+    None is a document, nor told by a client, which may say what it likes of a person.
+    """
+    persons = (one for one in turns if one.speaker is Speaker.USER and one.is_of_program)
     return frozenset(one.sequence for one in persons if not unread(turns=(one,)))
 
 

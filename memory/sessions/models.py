@@ -6,6 +6,8 @@ what is worth keeping was taken from them. They come in streams: what was said, 
 the agent did. Whoever asks for turns is given what was said, and nothing else.
 """
 
+from typing import Final
+
 from django.db import models
 from django.db.models import Q, QuerySet
 
@@ -137,9 +139,13 @@ class StreamTurns(models.Manager["Turn"]):
         return super().get_queryset().filter(stream=self.stream)
 
 
+OF_PROGRAM: Final = "of_program"  # in the body of a turn that hooks of a known program told
+
+
 class Turn(models.Model):
     """What one side said; `masked` counts the secrets that were taken out before it was stored.
 
+    In the stream of what was said `body` marks what an agent's program told itself (`OF_PROGRAM`).
     In the stream of what was done `body` is the event; the text of a checkpoint is the scratchpad
     as JSON, and its sequence the last event that is in it. `body` of what was counted is as
     `memory.sessions.counters.Added`. The table has a column `words` besides, which fills itself

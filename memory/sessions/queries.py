@@ -27,7 +27,7 @@ from memory import sql_queries
 from memory.records.models import Memory
 from memory.records.queries import views
 from memory.sessions.events import from_row
-from memory.sessions.models import COMPARED, GivenOut, Session, Turn
+from memory.sessions.models import COMPARED, OF_PROGRAM, GivenOut, Session, Turn
 from memory.sessions.turns import Speaker
 from memory.sessions.turns import Turn as Spoken
 from memory.text.text import check_text
@@ -269,7 +269,13 @@ def spoken(*, session_id: UUID, after: int, limit: int) -> tuple[Spoken, ...]:
     """Return the turns of a session behind a sequence, in order, for extraction. In a unit."""
     rows = Turn.objects.filter(session_id=session_id, sequence__gt=after).order_by("sequence")
     return tuple(
-        Spoken(sequence=row.sequence, speaker=Speaker(row.role), text=row.text, at=row.at)
+        Spoken(
+            sequence=row.sequence,
+            speaker=Speaker(row.role),
+            text=row.text,
+            at=row.at,
+            is_of_program=OF_PROGRAM in (row.body or {}),
+        )
         for row in rows[:limit]
     )
 

@@ -40,12 +40,16 @@ class Speaker(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """What one side said, at which place of its session and when."""
+    """What one side said, at which place of its session and when.
+
+    `is_of_program`: the hooks of an agent's program told it, and not a client that calls the API.
+    """
 
     sequence: int
     speaker: Speaker
     text: str
     at: datetime | None = None
+    is_of_program: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -130,7 +130,8 @@ def _store(
     """Store turns and events without secrets, and warn. In a unit."""
     session, now = recipient.session, recipient.now
     if turns:
-        append_turns.store_next(row=session, clean=turns, now=now)
+        is_of_program = event.harness != harnesses.Harness.GENERIC  # which anybody may speak
+        append_turns.store_next(row=session, clean=turns, now=now, is_of_program=is_of_program)
     stored, dropped = 0, 0
     if events.events:
         try:

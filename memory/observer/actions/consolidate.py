@@ -25,7 +25,6 @@ from accounts.messages import message
 from memory.extraction import actions as extraction
 from memory.extraction import extract, model_answers
 from memory.injection.eligibility import RULES
-from memory.injection.harnesses import Harness
 from memory.intake.actions.remember import NewMemory, remember
 from memory.intake.integrate import Judged
 from memory.observer import promotion
@@ -37,8 +36,6 @@ from memory.sessions.turns import Turn
 from memory.taxonomy import PERSON, STATED_BY, Source
 
 # Defaults, not measured.
-# how sessions are called that hooks and transcripts tell; anybody may speak the generic one
-HARNESSES: Final = tuple(f"{one.value}/" for one in Harness if one is not Harness.GENERIC)
 MOST_MEMORIES: Final = 30  # a session: what has more is no conversation
 LEASE_MINUTES: Final = 10  # that a part takes at most; who is silent for longer is gone
 READ_AT_ONCE: Final = 300  # turns of a unit
@@ -239,12 +236,7 @@ def _new_memory(
     row = run.session
     observed = row.observed or {}
     is_sure = candidate.certainty >= extract.CERTAIN
-    is_rule = (
-        _is_told_by_harness(row)
-        and candidate.turn in found.firsthand
-        and candidate.type in RULES
-        and is_sure
-    )
+    is_rule = candidate.turn in found.firsthand and candidate.type in RULES and is_sure
     is_guess = found.method == extraction.Mode.HEURISTIC.value and not candidate.is_asked
     new = offers.proposed_memory(
         row=row,
@@ -264,12 +256,6 @@ def _new_memory(
         source_uri=origin_of(row=row, turn=candidate.turn),
         source_line=candidate.line,
     )
-
-
-def _is_told_by_harness(row: Session) -> bool:
-    """Say whether an agent's program told the turns, and not whoever says what a person said."""
-    is_handed_in = append_turns.HANDED_IN in (row.observed or {})
-    return row.external_id.startswith(HARNESSES) and not is_handed_in
 
 
 def _advance(run: Consolidation, sequence: int) -> None:

@@ -4,6 +4,7 @@ A conversation that holds a secret is not refused, because it would be lost; the
 before anything is stored, and who sent it is told of which kind it was, and in which turn.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -21,7 +22,7 @@ from memory.secrets import scanner
 from memory.sessions import queries as sessions
 from memory.sessions.actions import hook_rows, lifecycle
 from memory.sessions.actions.lifecycle import NewSession
-from memory.sessions.models import Session, Turn
+from memory.sessions.models import OF_PROGRAM, Session, Turn
 from memory.sessions.turns import Speaker
 from teams import audit
 from teams.permissions import Act, require
@@ -91,10 +92,13 @@ def append_turns(
         return done
 
 
-def store_next(*, row: Session, clean: tuple[Clean, ...], now: datetime) -> None:
+def store_next(
+    *, row: Session, clean: tuple[Clean, ...], now: datetime, is_of_program: bool
+) -> None:
     """Store cleaned turns that hooks tell under a locked session, behind the last. In a unit.
 
-    What its transcript has told already is not stored again.
+    What its transcript has told already is not stored again. `is_of_program`: a program that is
+    known by name tells them, so that what a person said counts as theirs.
     """
     ends = Turn.objects.filter(session=row).aggregate(first=Min("sequence"), last=Max("sequence"))
     if (ends["first"] or hook_rows.FIRST) < hook_rows.FIRST:
@@ -108,10 +112,16 @@ def store_next(*, row: Session, clean: tuple[Clean, ...], now: datetime) -> None
         (replace(turn, sequence=sequence), kinds)
         for sequence, (turn, kinds) in enumerate(clean, last + 1)
     )
-    store(row=row, clean=numbered, now=now)
+    store(row=row, clean=numbered, now=now, body={OF_PROGRAM: True} if is_of_program else None)
 
 
-def store(*, row: Session, clean: tuple[Clean, ...], now: datetime) -> Appended:
+def store(
+    *,
+    row: Session,
+    clean: tuple[Clean, ...],
+    now: datetime,
+    body: Mapping[str, bool] | None = None,
+) -> Appended:
     """Store cleaned turns under a locked session. In a unit."""
     asked = {turn.sequence for turn, _ in clean if turn.sequence}
     mine = Turn.objects.filter(session=row)
@@ -132,6 +142,7 @@ def store(*, row: Session, clean: tuple[Clean, ...], now: datetime) -> Appended:
             sequence=sequence,
             role=turn.role,
             text=turn.text,
+            body=body,
             masked=min(len(kinds), MOST_MASKED),
             at=turn.at or now,
         )

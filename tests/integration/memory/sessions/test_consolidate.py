@@ -12,11 +12,15 @@ from accounts.caller import Role
 from accounts.errors import Unavailable
 from accounts.models import Membership
 from memory.extraction.extract import LONGEST_TURN
+from memory.injection.actions.external_binding import Whereabouts
+from memory.injection.actions.hooks import follow_agent
+from memory.injection.harnesses import ADAPTERS, Harness, read_payload
 from memory.observer.actions.consolidate import consolidate
 from memory.observer.actions.finalize import finalize
 from memory.records.models import Memory
 from memory.sessions.actions.append_turns import NewTurn, take_conversation
 from memory.sessions.actions.lifecycle import LONGEST_HOURS, NewSession, end_idle
+from memory.sessions.models import Turn
 from teams.models import Project
 from teams.trust import TrustLevel
 from tests.integration.memory.sessions.test_trust import FETCHED
@@ -211,15 +215,37 @@ def test_what_comes_while_it_is_read_and_what_words_alone_have_found_waits(trust
     assert trusted.row.state == "open"
 
 
-@pytest.mark.parametrize(
-    ("name", "words"), [("", None), ("generic/one", None), ("claude-code/one", "person")]
-)
-def test_only_what_an_agents_program_tells_of_a_person_is_their_word(
-    shop: Shop, name: str, words: str | None
-) -> None:
-    run = shop.opened(external_id=name)
+def prompted(shop: Shop, run: Run, text: str, harness: Harness = Harness.CLAUDE_CODE) -> None:
+    """Let a program's hook tell what a person said in a session that is called like it."""
+    event = "prompt" if harness is Harness.GENERIC else "UserPromptSubmit"
+    payload = {"session": "one", "session_id": "one", "event": event, "hook_event_name": event}
+    follow_agent(
+        caller=shop.agent,
+        event=read_payload(adapter=ADAPTERS[harness], payload={**payload, "prompt": text}),
+        whereabouts=Whereabouts(),
+        now=run.now,
+    )
+    with tenancy.unit():
+        assert Turn.objects.filter(session=run.id).exists()
 
-    run.says(RULE)
+
+@pytest.mark.parametrize(
+    ("program", "is_hook", "words"),
+    [
+        (Harness.CLAUDE_CODE, True, "person"),
+        (Harness.GENERIC, True, None),
+        (Harness.CLAUDE_CODE, False, None),
+    ],
+)
+def test_only_what_an_agents_hooks_tell_of_a_person_is_their_word(
+    shop: Shop, program: Harness, *, is_hook: bool, words: str | None
+) -> None:
+    run = shop.opened(external_id=f"{program}/one")
+
+    if is_hook:
+        prompted(shop, run, RULE, program)
+    else:
+        run.says(RULE)
     run.ends().consolidated()
 
     assert only_memory().attributes.get("stated_by") == words
@@ -228,8 +254,9 @@ def test_only_what_an_agents_program_tells_of_a_person_is_their_word(
 def test_what_a_person_pastes_is_not_their_word_and_asks_for_nothing(shop: Shop) -> None:
     run = shop.opened(external_id="claude-code/one")
     asked = "Remember that vouchers are single use per household."
+    rest = ["The weather was fine on that day."] * LONGEST_TURN
 
-    run.says(" ".join((RULE, asked, *["The weather was fine on that day."] * LONGEST_TURN)))
+    prompted(shop, run, " ".join((RULE, asked, *rest)))
     run.ends().consolidated()
 
     with tenancy.unit():
@@ -252,7 +279,7 @@ def test_what_an_agent_hands_in_is_no_persons_word_and_as_tainted_as_the_agent(
         handed_in, _, _ = take_conversation(new=new, turns=turns, **of_agent)
         consolidate(session_id=handed_in, now=shop.now, tell=silent)
     else:
-        run.says(RULE)
+        prompted(shop, run, RULE)
         run.ends().consolidated()
 
     row = only_memory()
