@@ -92,7 +92,7 @@ def consolidate(
             if found.degraded == extraction.Degraded.MODEL_FAILED.value:
                 before = batch[0].sequence - 1
                 run.missed = before if run.missed is None else min(run.missed, before)
-                run.is_failed_try = True
+                run.is_failed_try |= not found.spent.is_away
             run.counts["turns"] += len(batch)
             _advance(run, batch[-1].sequence)
             tell(run.counts["turns"], total)

@@ -11,6 +11,7 @@ from django.conf import LazySettings
 
 from accounts import tenancy
 from memory.extraction.actions import Allowance, Extracted, Mode, Spent, book_use, extract_part
+from memory.observer.actions.consolidate import MISSED, MISSED_TRIES
 from memory.observer.actions.second_reading import AGAIN_MINUTES, queue_missed, read_again
 from memory.records.models import Conflict, Memory, MemoryLink
 from memory.sessions.actions.append_turns import NewTurn, take_conversation
@@ -188,6 +189,17 @@ def test_a_model_that_stays_away_is_asked_three_times_and_words_keep_what_they_t
 
     assert [one.get("calls", 0) for one in tries] == [1, 1, 1, 0]
     assert contents() == {DECISION, TRAP}
+
+
+def test_ends_of_a_session_while_the_model_is_away_are_no_tries(shop: Shop, vendor: Vendor) -> None:
+    vendor.script.extend([Fault.DISCONNECT] * 4)
+    run = shop.opened(shop.owner, shared=True)
+
+    for _ in range(4):
+        run.says(DECISION)
+        run.ends().consolidated()
+
+    assert (run.row.result[MISSED], run.row.result[MISSED_TRIES]) == (0, 0)
 
 
 def test_after_five_faults_the_model_is_left_alone(vendor: Vendor) -> None:
