@@ -22,7 +22,7 @@ from memory.search import presentation, ranking
 from memory.search.context import Context as PackedContext
 from memory.search.context import ContextRequest
 from memory.search.context import context as pack
-from memory.search.request import SearchRequest
+from memory.search.request import LONGEST_QUERY, SearchRequest
 
 LARGEST_STEP: Final = 1_000_000_000  # as of events
 
@@ -165,7 +165,11 @@ class ContextQuestion(ContextBasics):
     def wanted(self) -> SearchRequest:
         """Return the search behind it; the names of files and modules stand in for a question."""
         found = super().wanted()
-        return found if found.query.strip() else replace(found, query=" ".join(self.near).strip())
+        return (
+            found
+            if found.query.strip()
+            else replace(found, query=" ".join(self.near).strip()[:LONGEST_QUERY])
+        )
 
     @property
     def near(self) -> tuple[str, ...]:

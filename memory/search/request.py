@@ -39,6 +39,8 @@ GRAPH_LIMIT: Final = 15
 NAMED_LIMIT: Final = 15
 TOPICS_LIMIT: Final = 15  # the last two are defaults, not measured
 MOST_NEAR: Final = 64  # names around which the graph path looks, the first ones
+MOST_STEPS: Final = 12  # of a path whose folders stand for modules; this and the next: defaults
+MOST_HERE: Final = 256  # names of where somebody works
 LARGEST_LIMIT: Final = 100
 LARGEST_FILTER: Final = 10_000  # values of one filter
 LONGEST_QUERY: Final = 20_000  # characters
@@ -90,12 +92,14 @@ class Work:
 
     That is what their own session wrote, and what applies in another session, in another unit of
     work, or to other files and modules than those of the question and `near`; where `near` is None,
-    all that is looked for is about the same files and modules.
+    all that is looked for is about the same files and modules. `locate` finds the session and its
+    unit in the unit of the search, which then needs no other.
     """
 
     session_id: UUID | None = None
     unit: Mapping[str, str] = field(default_factory=dict)
     near: tuple[str, ...] | None = ()
+    locate: Callable[[], "Work"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -299,14 +303,17 @@ def _as_request(narrowing: Narrowing) -> SearchRequest:
 def work_fields(*, work: Work | None, names: Iterable[str] | None) -> dict[str, Any]:
     """Return what the database is told of where somebody works and which names a question has.
 
-    A path stands for the modules that it lies in as well. Without names any file will do.
+    A path stands for the modules that it lies in as well. Without names any file will do. In a
+    unit.
     """
     here = None
+    if work is not None and work.locate is not None:
+        work = work.locate()
     if work is not None and work.near is not None and names is not None:
         near = (name for name in (*work.near, *names) if len(name) <= globs.LONGEST)
         first = tuple(islice(dict.fromkeys(near), MOST_NEAR))
         parents = (part for name in first for part in _parents(name))
-        here = list(dict.fromkeys((*first, *parents)))
+        here = list(islice(dict.fromkeys((*first, *parents)), MOST_HERE))
     return {
         "in_work": work is not None,
         "own_session": work and work.session_id,
@@ -316,8 +323,8 @@ def work_fields(*, work: Work | None, names: Iterable[str] | None) -> dict[str, 
 
 
 def _parents(path: str) -> Iterator[str]:
-    """Yield the folders of a path, each by its whole path and by its name."""
-    steps = [step for step in path.split("/") if step][:-1]
+    """Yield the folders of a path, each by its whole path and by its name; of the first few."""
+    steps = [step for step in path.split("/", MOST_STEPS + 1) if step][:-1]
     for count, step in enumerate(steps, start=1):
         yield "/".join(steps[:count])
         yield step

@@ -37,6 +37,7 @@ from teams.permissions import Act, require
 
 STATES: Final = ("open", "ended", "consolidated")
 READ_AT_ONCE: Final = 20  # turns, so that a page that is full early has read little more
+MOST_OPEN: Final = 20  # sessions of a program that are looked at for where it works; default
 FILE: Final = "sessions/sql/sessions.sql"
 ASKED_IN: Final = "asked_in"  # of a reflection: the part of a session whose agent was asked
 
@@ -232,6 +233,15 @@ def running(*, caller: Caller) -> tuple[Session, ...]:
     """
     rows = visible(caller=caller).filter(_of_program(caller), state="open")
     return tuple(rows.order_by("-active_at", "id"))
+
+
+def open_of_program(*, caller: Caller) -> tuple[Session, ...]:
+    """Return the last open sessions of the caller's program, also where it may not look any more.
+
+    Only to leave out what they wrote, so that nothing of them is shown. In a unit.
+    """
+    rows = Session.objects.select_related("project").filter(_of_program(caller), state="open")
+    return tuple(rows.only("work_unit", "project__slug").order_by("-active_at", "id")[:MOST_OPEN])
 
 
 def _of_program(caller: Caller) -> Q:

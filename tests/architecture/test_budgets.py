@@ -23,7 +23,7 @@ BUDGETS = {  # subject: lines
     "memory/entities": 1_320,
     "memory/evaluation": 1_880,
     "memory/experiments": 1_560,
-    "memory/extraction": 2_080,
+    "memory/extraction": 1_790,
     "memory/index": 1_660,
     "memory/injection": 3_120,
     "memory/intake": 3_840,

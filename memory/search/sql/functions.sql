@@ -291,7 +291,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT coalesce(nullif(other->>'methodology', ''), unit->>'methodology', '') = coalesce(unit->>'methodology', '')
        AND CASE WHEN other->>'hierarchy' <> ''
                 THEN starts_with(coalesce(unit->>'hierarchy', ''), other->>'hierarchy')
-                     AND substr(unit->>'hierarchy', length(other->>'hierarchy') + 1) ~ '^($|\s*[^\s\w])'
+                     AND substr(unit->>'hierarchy', length(other->>'hierarchy') + 1) ~ '^($|\s*[/>.:])'
                 ELSE coalesce(nullif(other->>'label', ''), unit->>'label', '') = coalesce(unit->>'label', '') END
 $$;
 

@@ -12,6 +12,7 @@ what to store may store it in another project. What it saw is named in its own p
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Final, NamedTuple, TypeVar
 from uuid import UUID
 
@@ -84,12 +85,16 @@ def in_work(
     """
     if everywhere or is_person(caller=caller):
         return asked
-    with tenancy.unit():
-        rows = _of_project(sessions.running(caller=caller), asked.project)
-    work = Work(near=near)
-    if rows:
-        work = Work(session_id=rows[0].id, unit=rows[0].work_unit, near=near)
-    return replace(asked, work=work)
+    locate = partial(_locate, caller, asked.project, near)
+    return replace(asked, work=Work(near=near, locate=locate))
+
+
+def _locate(caller: Caller, project: str | None, near: tuple[str, ...] | None) -> Work:
+    """Return where the caller's program works in a project. In a unit."""
+    rows = _of_project(sessions.open_of_program(caller=caller), project)
+    if not rows:
+        return Work(near=near)
+    return Work(session_id=rows[0].id, unit=rows[0].work_unit, near=near)
 
 
 def _bound(new: NewMemory, origin: _Origin | None) -> NewMemory:

@@ -97,7 +97,7 @@ def test_the_document_needs_no_token_and_its_page_loads_only_our_own_files(db: N
 
 COSTS = {
     "me": ("GET", "me", None, 1),
-    "search": ("POST", "search", {"query": "cached prices", "project": "shop"}, 13),
+    "search": ("POST", "search", {"query": "cached prices", "project": "shop"}, 14),
     "list": ("GET", "memories?project=shop", None, 10),  # one of them for the other sides
     "projects": ("GET", "projects", None, 7),
     "changes": ("GET", "changes?after=0", None, 7),

@@ -123,9 +123,8 @@ def test_the_passive_group_is_given_its_brief_no_warning_and_its_name_once_it_ha
 
 
 def test_a_session_that_was_given_something_before_takes_no_part(programs: Programs) -> None:
-    programs.api.remember(STATEMENT)
+    programs.know()
     programs.asks("early")
-    programs.api.remember(WARNING, related_files=[FILE])
 
     programs.switch(enabled=True, control_percent=50, passive_percent=40)
 
