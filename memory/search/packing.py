@@ -23,7 +23,7 @@ from uuid import UUID
 
 from memory.customization.phases import Budget
 from memory.records import restatements
-from memory.records.queries.views import MemoryView
+from memory.records.queries.views import DATES, MemoryView, believed_since
 from memory.taxonomy import MemoryType
 from memory.text.text import visible_text
 
@@ -170,7 +170,7 @@ def _notes(view: MemoryView, reader: Reader) -> Iterator[str]:
         yield file
     if view.author_user in reader.names and view.author_user != reader.person:
         yield reader.names[view.author_user]
-    days = (reader.now - (view.last_confirmed_at or view.updated_at)).days
+    days = (reader.now - believed_since(**{name: getattr(view, name) for name in DATES})).days
     if days >= AGED_DAYS:
         yield f"{days // MONTH_DAYS} months old"
     if view.verification in DOUBTS:

@@ -24,7 +24,7 @@ FILE: Final = "records/sql/views.sql"
 VISIBLE: Final = {"visible": visibility.as_sql(alias="m")}
 DISAGREEING: Final = frozenset({LinkKind.CONTRADICTS, LinkKind.CONFLICTS_WITH})
 BOUND: Final = DISAGREEING | {LinkKind.SUPERSEDES}  # ends with the conflict or the correction
-BELIEVED: Final = ("last_confirmed_at", "verified_at")  # from when on age counts, as from its words
+DATES: Final = ("stated_at", "updated_at", "last_confirmed_at", "verified_at")  # that give an age
 AGES: Final = 1e6  # days after which retention is nothing
 SAID: Final = "said"  # where a verdict keeps the hashes of both texts, by their memories
 
@@ -342,8 +342,7 @@ def _view(same: dict[str, Any], rest: tuple[Any, ...], now: datetime) -> MemoryV
             same[name] = json.loads(same[name])
     slug, tags, files, modules, superseded_by, *used, embedded, disputed = rest
     access_count, accessed_at, given_count, given_at = used
-    stated = same["stated_at"] or same["updated_at"]
-    idle = now - max(one for one in (stated, *map(same.get, BELIEVED)) if one)
+    idle = now - believed_since(**{name: same[name] for name in DATES})
     return MemoryView(
         **same,
         own_type=custom_type_rules.named(tags=tags),
@@ -362,6 +361,18 @@ def _view(same: dict[str, Any], rest: tuple[Any, ...], now: datetime) -> MemoryV
         embedded=embedded,
         is_disputed=disputed,
     )
+
+
+def believed_since(
+    *,
+    stated_at: datetime | None,
+    updated_at: datetime,
+    last_confirmed_at: datetime | None,
+    verified_at: datetime | None,
+) -> datetime:
+    """Return from when on a memory's age counts: when it was worded, confirmed or verified last."""
+    dates = (stated_at or updated_at, last_confirmed_at, verified_at)
+    return max(one for one in dates if one is not None)
 
 
 def lowest_confidence(*, view: MemoryView) -> float:

@@ -66,6 +66,7 @@ def test_an_item_says_what_its_words_do_not_and_has_a_short_id() -> None:
         _view(1, "In a.py it is one.", "src/a.py", author_user=own),
         _view(2, "Two.", "src/a.py", author_user=other),
         _view(3, "Three.", "b.py", updated_at=START - timedelta(days=100)),
+        _view(4, "Four.", "b.py", stated_at=START - timedelta(days=365)),  # pinned since
     )
     blocks, _ = packing.blocks_of(ranked=views, contradictions={})
 
@@ -74,6 +75,7 @@ def test_an_item_says_what_its_words_do_not_and_has_a_short_id() -> None:
         "- gotcha: In a.py it is one. [^000001]\n"
         "- gotcha: Two. (src/a.py, Ana) [^000002]\n"
         "- gotcha: Three. (3 months old) [^000003]\n"
+        "- gotcha: Four. (12 months old) [^000004]\n"
     )
 
 
