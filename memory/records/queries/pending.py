@@ -11,6 +11,7 @@ the own agents proposed, and no token keeps what its person or their agents prop
 taught others in person takes somebody else. A taint is lifted in person only.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -156,8 +157,17 @@ def group_of(*, row: Memory) -> Group | None:
 
 def is_proposal(*, row: Memory) -> bool:
     """Say whether a memory waits to take the place of one that only people change. In a unit."""
-    against = Conflict.objects.filter(newer=row, verdict="", cause__in=PROPOSALS)
-    return row.needs_review and against.filter(older__status=Status.ACTIVE.value).exists()
+    return bool(proposals_among(rows=(row,)))
+
+
+def proposals_among(*, rows: Iterable[Memory]) -> frozenset[UUID]:
+    """Return the ids of those of some memories that wait so. In a unit."""
+    waiting = [row.id for row in rows if row.needs_review]
+    if not waiting:
+        return frozenset()
+    against = Conflict.objects.filter(newer__in=waiting, verdict="", cause__in=PROPOSALS)
+    against = against.filter(older__status=Status.ACTIVE.value).order_by()
+    return frozenset(against.values_list("newer_id", flat=True))
 
 
 def may_approve(*, caller: Caller, row: Memory) -> bool:

@@ -208,6 +208,7 @@ def waiting_memory(*, caller: Caller, memory_id: UUID, now: datetime) -> dict[st
         row = memories.find_memory(caller=caller, memory_id=memory_id)
         view, sides = memories.get_together(caller=caller, memory_id=memory_id, now=now)
         alike = _find_similar(caller, row, now)
+        is_proposal = pending.is_proposal(row=row)
     waits_in = pending.group_of(row=row)
     group = waits_in or pending.Group.NEW
     return {
@@ -222,7 +223,8 @@ def waiting_memory(*, caller: Caller, memory_id: UUID, now: datetime) -> dict[st
             confidence=view.effective_confidence,
             nearest=next((one["similarity"] for one in alike if one["mergeable"]), None),
         ),
-        "may_keep": pending.may_approve(caller=caller, row=row),
+        "may_keep": pending.may_approve(caller=caller, row=row) and not is_proposal,
+        "is_proposal": is_proposal,
     }
 
 
@@ -337,13 +339,15 @@ def read_summary(*, caller: Caller, session_id: UUID, now: datetime) -> SessionS
     promoted = {one["memory_id"]: one for one in observed.get("promoted", ())}
     rows = tuple(_candidate_rows(caller, row))
     waiting = set(_awake_ids(caller, rows, now))
+    proposals = pending.proposals_among(rows=rows)
     candidates: list[dict[str, Any]] = []
     for one in rows:
         kept = promoted.get(str(one.id), {})
         candidate = {
             "memory": views.to_view(one, now=now),
             "waits": one.id in waiting,
-            "may_keep": pending.may_approve(caller=caller, row=one),
+            "may_keep": one.id not in proposals and pending.may_approve(caller=caller, row=one),
+            "is_proposal": one.id in proposals,
             "why": str(kept.get("key", "")).partition(":")[0],
             "tier": str(kept.get("tier", "")),
             "sessions": int(kept.get("sessions", 1)),

@@ -273,7 +273,9 @@ def test_other_words_of_an_agent_are_proposed_and_what_was_decided_is_refused(wo
 def test_a_proposal_is_not_kept_beside_what_it_would_replace(world: World) -> None:
     memory = taught(world)
     done = proposed(world, memory, by=as_agent(world.member))
+    item = inbox.waiting_memory(caller=world.member, memory_id=done.memory.id, now=world.now)
 
+    assert (item["may_keep"], item["is_proposal"]) == (False, True)
     with pytest.raises(Conflict, match="place of another"):
         verdicts.keep(caller=world.member, memory_id=done.memory.id, now=world.now)
 
