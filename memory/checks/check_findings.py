@@ -1,6 +1,6 @@
 """Findings of a check: what stops the work, what calls for caution, what to note.
 
-The idea: what is near in meaning touches a part, and says so; it warns only where its own words,
+The idea: what is near in meaning touches a part, and is noted; it warns only where its own words,
 and not merely its subject, show that the part goes against it. Vectors do not tell which side of a
 memory a part is on: closeness to what a memory is against, alone or less the closeness to what it
 is for, told violations from right steps in 57 of 100 pairs of steps (all-minilm-l6-v2), a coin 50.
@@ -9,8 +9,8 @@ is for, told violations from right steps in 57 of 100 pairs of steps (all-minilm
 - **Caution**: a part takes away what a decision or requirement is for, or names another value; a
   dead end is met in part; a file changes and what changes with it does not; what would stop the
   work, were it not uncertain, stale or contradicted.
-- **Note**: traps and errors of a file that is touched; what the search finds relevant to a step.
-  Notes never change the verdict.
+- **Note**: traps and errors of a file that is touched, which come first; what the search finds
+  relevant to a step. Notes never change the verdict.
 
 Tests are how one finds out, and no approach: a dead end that says no more than which tests failed
 stops nobody, and no dead end stops running them.
@@ -18,11 +18,17 @@ stops nobody, and no dead end stops running them.
 To be met, enough of a clause's stems (`COVERAGE`) must stand in what a part proposes, two of them
 or one that is a name, and not all of them in what the same sentence is for; and the memory must be
 anchored: found relevant by the calibrated search, or about a file of the part. A name of code that
-only the rejected side has is so telling that the search need only have found the memory. Words
-alone, or a subject alone, are no finding. Thresholds are fitted on the train half of the labelled
-checks (`tests/bench/bench_checks.py`). No model is asked.
+only the rejected side has is enough where half of its clause meets (`NAMED`). Words alone, a
+subject alone, or a name alone are no finding: of a clause that says more than names of code, a part
+must share some of what it says besides. A word in capitals (SQL, API) is such a name only where the
+memory writes it as code or the clause says no more.
+
+What takes something away is against, or repeats, only what is about taking that away: “Replacing
+moment with dayjs” is met by what replaces moment. Thresholds are fitted on the train half of the
+labelled checks (`tests/bench/bench_checks.py`). No model is asked.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -39,8 +45,7 @@ from memory.text import globs
 COVERAGE_LONG: Final = 0.45  # of a clause, where so many stems meet as LONG says; fitted
 LONG: Final = 3  # stems
 PARTLY: Final = 0.34  # of what a dead end tried, from which it is met in part; fitted
-NAMED: Final = 0.5  # of a clause, where a name meets that is not at its beginning; fitted
-HEAD: Final = 3  # words at the beginning of a clause; default
+NAMED: Final = 0.5  # of a clause, where a name of code meets that only the clause has; fitted
 SURE: Final = 0.5  # effective confidence below which nothing is stopped; default
 SAME_FRAME: Final = 0.5  # of a part's stems that must be the memory's for values to differ; fitted
 CLAUSES_MOST: Final = 30  # that a memory is against; default
@@ -149,14 +154,14 @@ class _Match:
 class _Rejected:
     """What a memory is against, in stems; `affirmed` are those of what its sentence is for.
 
-    `names` of code are only what it is against, `heads` those of them that it begins with; `taken`
-    is what it is against taking away.
+    `names` of code are only what it is against; `beside_names` is what it says besides its names;
+    `taken` is what it is against taking away.
     """
 
     what: frozenset[str]
     unless: frozenset[str]
     names: frozenset[str]
-    heads: frozenset[str]
+    beside_names: frozenset[str]
     affirmed: frozenset[str]
     taken: frozenset[str]
 
@@ -201,6 +206,7 @@ class _Work:
         return self._numbers[path]
 
 
+_WHOLE_WORD: Final = re.compile(r"\w+")
 _ORDER: Final = {level: place for place, level in enumerate(Level)}
 _BINDING: Final = frozenset(
     {MemoryType.DECISION, MemoryType.REQUIREMENT, MemoryType.CORRECTION, MemoryType.PREFERENCE}
@@ -223,7 +229,8 @@ def judge(
         for one in sorted(memories, key=lambda each: each.id)
         if (finding := _finding(one, work, near.get(one.id, {}))) is not None
     ]
-    found.sort(key=lambda one: (_ORDER[one.level], -one.score, one.memory_id))
+    vague = FindingReason.RELEVANT  # behind what is known of a touched file
+    found.sort(key=lambda one: (_ORDER[one.level], one.why is vague, -one.score, one.memory_id))
     heavy = [one for one in found if one.level is not Level.NOTE]
     notes = [one for one in found if one.level is Level.NOTE][:NOTES_MOST]
     kept = (*heavy, *notes)[:FINDINGS_MOST]
@@ -275,21 +282,18 @@ def _rejected(clause: statement_clauses.Rejected, memory: CheckedMemory) -> _Rej
     else:
         beside = statement_clauses.affirmed_beside(text=memory.content, clause=clause.what)
     what = statement_clauses.stems(text=clause.what)
-    away = " ".join(statement_clauses.read(text=clause.what).taken)
+    named = statement_clauses.code_names(clause=clause.what)
     others = statement_clauses.identifiers(text=beside)
-    names = frozenset(
-        name
-        for name in statement_clauses.identifiers(text="" if clause.is_removal else clause.what)
-        if not statement_clauses.holds_name(named=others, name=name)
-    )
-    first = " ".join(clause.what.split()[:HEAD])
+    others |= statement_clauses.identifiers(text=clause.taken)
     return _Rejected(
         what=what,
         unless=statement_clauses.stems(text=clause.unless),
-        names=names,
-        heads=names & statement_clauses.identifiers(text=first),
+        names=frozenset(
+            name for name in named if not statement_clauses.holds_name(named=others, name=name)
+        ),
+        beside_names=what - statement_clauses.stems(text=" ".join(named)),
         affirmed=statement_clauses.stems(text=beside),
-        taken=what if clause.is_removal else what & statement_clauses.stems(text=away),
+        taken=what & statement_clauses.stems(text=clause.taken),
     )
 
 
@@ -298,7 +302,7 @@ def _finding(
 ) -> MemoryFinding | None:
     """Return how a memory meets the parts that it is anchored to; others are not compared."""
     of_files = work.near(memory=memory)
-    anchored = sorted(of_files | found.keys())
+    anchored = sorted(of_files | _relevant_parts(found))
     if not anchored:
         return None
     read = _read(memory)
@@ -324,6 +328,11 @@ def _finding(
     )
 
 
+def _relevant_parts(found: Mapping[int, Nearness]) -> frozenset[int]:
+    """Return the parts that a memory is relevant to; a search finds also what is merely nearest."""
+    return frozenset(number for number, one in found.items() if one.is_relevant)
+
+
 def _match(
     read: _ReadMemory, work: _Work, number: int, found: Nearness | None, is_near: bool
 ) -> _Match | None:
@@ -331,7 +340,7 @@ def _match(
     if type is MemoryType.CAUSAL_DEPENDENCY:
         return _left_behind(read, part, work) if is_near else None
     is_relevant = found is not None and found.is_relevant
-    heavy = _heaviest(read, part, is_relevant, is_near)
+    heavy = _heaviest(read, part, is_relevant)
     if heavy is not None:
         return heavy
     shared = part.proposes & read.stems
@@ -346,37 +355,45 @@ def _match(
     )
 
 
-def _heaviest(read: _ReadMemory, part: WorkPart, is_relevant: bool, is_near: bool) -> _Match | None:
+def _heaviest(read: _ReadMemory, part: WorkPart, is_relevant: bool) -> _Match | None:
     """Return how a part is against what binds, or does again what led nowhere."""
     type, heavy = read.memory.type, None
     if type in _BINDING or type is MemoryType.DEAD_END:
-        is_anchored = is_relevant or is_near
-        against = (_against(read, one, part, is_anchored) for one in read.rejected)
+        against = (_against(read, one, part) for one in read.rejected)
         heavy = max(filter(None, against), key=lambda one: one.score, default=None)
     if heavy is None and type in _BINDING and is_relevant:
         heavy = _taken(read, part) or _other_value(read, part)
     return heavy
 
 
-def _against(
-    read: _ReadMemory, against: _Rejected, part: WorkPart, is_anchored: bool
-) -> _Match | None:
+def _against(read: _ReadMemory, against: _Rejected, part: WorkPart) -> _Match | None:
     """Return that a part is for what a clause of a memory is against.
 
-    What is against taking something away is met by what takes it away, and by nothing else. Tests
-    are how one finds out: to run them repeats no dead end.
+    Tests are how one finds out: to run them repeats no dead end.
     """
     is_dead_end = read.memory.type is MemoryType.DEAD_END
     if against.unless & part.proposes or (is_dead_end and part.runs_tests):
         return None
-    taken = against.taken & frozenset().union(*part.taken)
-    shared = taken | ((against.what - against.taken) & part.proposes)
+    shared = _shared(against, part, is_dead_end)
     share = len(shared) / len(against.what)
-    is_met = is_anchored and _is_met(read, against, part, shared)
-    if is_met or _is_named(against, part, share):
+    is_met = _is_met(read, against, part, shared) or _is_named(against, part, share)
+    if is_met and _is_beyond_names(against, part, shared):
         why = FindingReason.TRIED if is_dead_end else FindingReason.DECIDED_AGAINST
         return _Match(level=Level.STOP, why=why, score=share, matched=shared)
-    return _in_part(shared, share) if is_dead_end and is_anchored else None
+    return _in_part(shared, share) if is_dead_end else None
+
+
+def _shared(against: _Rejected, part: WorkPart, is_dead_end: bool) -> frozenset[str]:
+    """Return the stems of a clause that a part is for.
+
+    What is against taking something away is met by what takes it away, and by nothing else. Work
+    that repeats such a dead end may also say of it what the dead end did with something else.
+    """
+    away = frozenset().union(*part.taken)
+    taken = against.taken & away
+    if is_dead_end and taken:
+        return against.what & (part.proposes | away)
+    return taken | ((against.what - against.taken) & part.proposes)
 
 
 def _in_part(shared: frozenset[str], share: float) -> _Match | None:
@@ -396,8 +413,22 @@ def _is_met(read: _ReadMemory, against: _Rejected, part: WorkPart, shared: froze
 
 def _is_named(against: _Rejected, part: WorkPart, share: float) -> bool:
     """Say whether a part is for a name of code that only the rejected side of a memory has."""
-    names = against.names if share >= NAMED else against.heads
-    return any(statement_clauses.holds_name(named=part.identifiers, name=name) for name in names)
+    held = (statement_clauses.holds_name(named=part.identifiers, name=one) for one in against.names)
+    return share >= NAMED and any(held)
+
+
+def _is_beyond_names(against: _Rejected, part: WorkPart, shared: frozenset[str]) -> bool:
+    """Say whether a part shares more of a clause than names of code, where the clause has more.
+
+    “Never mutate state.items” is not against whatever else is done with them. Where a clause is one
+    word of code, a part must have that word whole: `KEYS` is not in `cache_keys`.
+    """
+    if against.beside_names:
+        return bool(shared & against.beside_names)
+    named = part.identifiers | frozenset(_WHOLE_WORD.findall(part.text.lower()))
+    words = [name for name in against.names if "_" not in name and "." not in name]
+    held = (statement_clauses.holds_name(named=named, name=name) for name in words)
+    return not words or any(held)
 
 
 def _is_telling(read: _ReadMemory, part: WorkPart, shared: frozenset[str]) -> bool:

@@ -42,6 +42,7 @@ PROTOCOLS: Final = frozenset({"https", "ftps", "wss", "smtps", "imaps", "ldaps"}
 _HUMP: Final = re.compile(r"[a-z][A-Z]")
 _IDENTIFIER: Final = re.compile(r"(?<![\w.])\.?[^\W\d]\w{0,79}(?:\.[^\W\d]\w{0,79}){0,9}")
 _HUMPS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|\d+")
+_CODE: Final = re.compile(r"`([^`]{1,160})`")
 _CAPITALS: Final = re.compile(r"[A-Z][A-Z\d]{2,}\Z")
 _ELISION: Final = re.compile(r"\b(?:n|l|d|s|j|c|m|t|qu)['\u2019](?=\w)", re.IGNORECASE)
 _ENDINGS: Final = (  # the longest that leaves a stem is cut
@@ -62,12 +63,12 @@ _NAMING: Final = frozenset({entities_rules.EntityKind.CODE, entities_rules.Entit
 class Rejected:
     """What a text is against, and in which case it is not; empty where there is none.
 
-    `is_removal`: it is against taking that away.
+    `taken` is what of it the text is against taking away: of “replacing moment with dayjs”, moment.
     """
 
     what: str
     unless: str = ""
-    is_removal: bool = False
+    taken: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +83,9 @@ class Clauses:
 def read(*, text: str) -> Clauses:
     """Take a text apart."""
     text = _tight(text)
-    against = tuple(_spans(text, _PATTERNS["rejecting"], _PATTERNS["rejected"]))
+    against = tuple(
+        _spans(text, *(_PATTERNS[name] for name in ("rejecting", "chosen", "rejected")))
+    )
     passive = tuple(_PATTERNS["passive"].finditer(text))
     only = tuple(_PATTERNS["only"].finditer(text))
     away = tuple(_spans(text, _PATTERNS["taking"]))
@@ -168,9 +171,13 @@ def rejected(*, clause: str) -> Rejected:
     if unless is not None:
         what, case = clause[: unless.start()], clause[unless.end() :]
     removal = _PATTERNS["removal"].match(what)
-    if removal is not None:
-        what = what[removal.end() :]
-    return Rejected(what=what.strip(), unless=case.strip(), is_removal=removal is not None)
+    if removal is None:
+        away = (what[start:end].strip() for start, end in _spans(what, _PATTERNS["taking"]))
+        return Rejected(what=what.strip(), unless=case.strip(), taken=" ".join(away))
+    what = what[removal.end() :]
+    instead = _PATTERNS["taken_for"].search(what)
+    taken = what[: instead.start()] if instead else what
+    return Rejected(what=what.strip(), unless=case.strip(), taken=taken.strip())
 
 
 def _passive(found: re.Match[str]) -> Rejected:
@@ -178,7 +185,8 @@ def _passive(found: re.Match[str]) -> Rejected:
     is_removal = _PATTERNS["removed"].match(found["verb"]) is not None
     rest = rejected(clause=found["rest"])
     what = found["what"] if is_removal else f"{found['what']} {found['verb']} {rest.what}"
-    return Rejected(what=what.strip(), unless=rest.unless, is_removal=is_removal)
+    what = what.strip()
+    return Rejected(what=what, unless=rest.unless, taken=what if is_removal else rest.taken)
 
 
 def _with_antecedent(text: str, start: int, end: int) -> str:
@@ -194,13 +202,37 @@ def identifiers(*, text: str) -> frozenset[str]:
 
     A plain word is none; one in capitals is.
     """
-    found = set()
-    for token in _IDENTIFIER.findall(text):
-        is_name = "." in token or "_" in token.strip("_")
-        if is_name or _HUMP.search(token) or _CAPITALS.match(token):
-            pieces = ("_".join(_HUMPS.findall(piece)) for piece in token.split("."))
-            found.add(".".join(filter(None, pieces)).lower())
-    return frozenset(filter(None, found))
+    return _spelled(token for token in _IDENTIFIER.findall(text) if _is_name(token))
+
+
+def code_names(*, clause: str) -> frozenset[str]:
+    """Return the names of code in a clause: those of `identifiers`, without words such as SQL.
+
+    A bare word in capitals is one where it is written as code, or where the clause says no more.
+    """
+    tokens = {token for token in _IDENTIFIER.findall(clause) if _is_name(token)}
+    as_code = set(_IDENTIFIER.findall(" ".join(_CODE.findall(clause))))
+    said = stems(text=clause)
+    return _spelled(
+        one
+        for one in tokens
+        if not _CAPITALS.match(one) or one in as_code or said <= stems(text=one)
+    )
+
+
+def _is_name(token: str) -> bool:
+    """Say whether a word is written as code writes names."""
+    is_joined = "." in token or "_" in token.strip("_")
+    return is_joined or bool(_HUMP.search(token) or _CAPITALS.match(token))
+
+
+def _spelled(tokens: Iterable[str]) -> frozenset[str]:
+    """Return names of code in one spelling."""
+    spelled = (
+        ".".join(filter(None, ("_".join(_HUMPS.findall(piece)) for piece in token.split("."))))
+        for token in tokens
+    )
+    return frozenset(filter(None, map(str.lower, spelled)))
 
 
 def holds_name(*, named: frozenset[str], name: str) -> bool:

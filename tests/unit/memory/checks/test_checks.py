@@ -275,8 +275,8 @@ def _known(content: str, type: str = "decision", **given: Any) -> CheckedMemory:
 def _judged(
     known: CheckedMemory, work: tuple[WorkPart, ...], *, is_relevant: bool = True
 ) -> CheckJudgment:
-    found = check_findings.Nearness(relevance=0.5, is_relevant=True)
-    near = {known.id: dict.fromkeys(range(len(work)), found)} if is_relevant else {}
+    found = check_findings.Nearness(relevance=0.5, is_relevant=is_relevant)
+    near = {known.id: dict.fromkeys(range(len(work)), found)}
     return check_findings.judge(parts=work, memories=(known,), near=near)
 
 
@@ -356,17 +356,80 @@ def test_running_the_tests_is_never_stopped(approach: str, plan: str) -> None:
         ("const ids = await redis.keys('cart:*')", "stop"),
         ("Replace redis.keys by a set of ids", "clear"),
         ("Read the cache_keys of a cart", "clear"),
-        ("Find the keys of the office", "clear"),
     ],
 )
-def test_a_name_of_code_that_is_rejected_needs_only_to_be_found(plan: str, verdict: str) -> None:
-    never = _known("Don't use KEYS in what shoppers wait for.", "requirement")
-    found = check_findings.Nearness(relevance=0.01, is_relevant=False)
+def test_a_name_of_code_that_is_rejected_stops_where_it_is_relevant(
+    plan: str, verdict: str
+) -> None:
+    never = _known("Read carts with SCAN, don't use `KEYS`.", "requirement")
 
-    judged = check_findings.judge(parts=_steps(plan), memories=(never,), near={ID: {0: found}})
+    assert _judged(never, _steps(plan)).verdict == verdict
+    assert _judged(never, _steps(plan), is_relevant=False).findings == ()
 
-    assert judged.verdict == verdict
-    assert bool(judged.findings) is (verdict == "stop")
+
+RIGHT = (
+    ("Never return raw SQL errors to clients", "Write the SQL for the new report table"),
+    ("No API keys in the repository", "Call the API with a timeout"),
+    ("Never log JSON bodies of payment requests", "Return JSON from the health endpoint"),
+    ("No PDF files in the repository", "Render the invoice as PDF"),
+    ("Use JSON lines instead of CSV for exports", "Import the CSV file of the bank"),
+    ("Not every URL needs a trailing slash", "Add the URL of the webhook to settings"),
+    ("README.md must not be edited by agents", "Read README.md"),
+    ("Don't commit .env files", "Load settings from .env"),
+    ("Never mutate state.items", "Render state.items in the list"),
+    ("Don't forget to update the OpenAPI schema", "Update the OpenAPI schema"),
+    ("This does not affect MAX_RETRIES", "Raise MAX_RETRIES to 5"),
+    ("The bug was not in parse_header but in the proxy", "Fix parse_header"),
+    ("There is no UserFactory yet", "Write a UserFactory"),
+    ("We chose Redis Streams over Kafka for the event bus", "Publish invoices on the event bus"),
+    ("Do not replace moment with dayjs", "Replace lodash with remeda"),
+)
+TRIED_ELSEWHERE = (
+    ("Tried caching the API responses in Redis; they went stale",
+     "Add an API endpoint for invoices"),
+    ("Tried replacing moment with dayjs; time zones broke", "Format dates with dayjs"),
+    ("Disabled the query cache; pages took 3 s", "Measure the query cache"),
+    ("Tried caching prices in the browser; they went stale",
+     "Remove the price cache in the browser"),
+)  # fmt: skip
+AGAINST = (
+    ("Do not replace moment with dayjs", "Replace moment with dayjs"),
+    ("We chose Redis Streams over Kafka for events", "Send events over Kafka"),
+    ("Don't commit .env files", "Commit the .env file"),
+)
+TRIED_BEFORE = (
+    ("Tried replacing moment with dayjs; time zones broke", "Replace moment with dayjs in dates"),
+    ("We removed the retry lock from the scheduler; jobs ran twice",
+     "Remove the retry lock from the scheduler"),
+    ("Disabled the query cache; pages took 3 s", "Disable the query cache"),
+    ("Dropping the index on orders.created_at made reports slow",
+     "Drop the index on orders.created_at"),
+    ("Skipping the warmup step made the first request fail", "Skip the warmup step"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("content", "type", "plan", "verdict"),
+    [
+        *((content, "requirement", plan, "clear") for content, plan in RIGHT),
+        *((content, "dead_end", plan, "clear") for content, plan in TRIED_ELSEWHERE),
+        *((content, "requirement", plan, "stop") for content, plan in AGAINST),
+        *((content, "dead_end", plan, "stop") for content, plan in TRIED_BEFORE),
+    ],
+)
+def test_a_name_or_a_subject_alone_stops_nothing_and_a_removal_stops_the_same_one(
+    content: str, type: str, plan: str, verdict: str
+) -> None:
+    known = _known(content, type)
+
+    assert _judged(known, _steps(plan)).verdict == verdict
+    assert _judged(known, _steps(plan), is_relevant=False).findings == ()
+
+
+def test_code_that_writes_a_word_in_capitals_is_not_stopped() -> None:
+    never = _known("Never log JSON bodies of payment requests", "requirement")
+
+    assert _judged(never, _changes("shop/api.ts", "+ const cart = JSON.parse(body)")).findings == ()
 
 
 def test_a_text_about_a_change_is_read_as_words() -> None:
@@ -418,6 +481,19 @@ def test_more_than_can_be_told_is_counted() -> None:
 
     assert (judged.verdict, len(judged.findings)) == ("clear", check_findings.NOTES_MOST)
     assert judged.left_out == 39 - check_findings.NOTES_MOST
+
+
+def test_notes_about_a_file_come_before_those_of_a_search() -> None:
+    trap = _known("A trap.", "gotcha", id=UUID(int=99), files=("a.py",))
+    vague = tuple(_known("Carts have prices.", id=UUID(int=n)) for n in range(1, 40))
+    found = check_findings.Nearness(relevance=0.9, is_relevant=True)
+    near = {one.id: {0: found} for one in vague}
+
+    judged = check_findings.judge(
+        parts=_steps("Round prices in a.py"), memories=(*vague, trap), near=near
+    )
+
+    assert [one.why for one in judged.findings[:2]] == ["of_the_file", "relevant"]
 
 
 class _Looked(tuple[str, ...]):

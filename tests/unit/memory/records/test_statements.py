@@ -58,6 +58,22 @@ def test_what_a_text_is_against_and_takes_away() -> None:
         assert list(statement_clauses.read(text=text).taken) == taken
 
 
+@pytest.mark.parametrize(
+    ("text", "rejected"),
+    [
+        ("We chose Redis Streams over Kafka for the event bus.", ["Kafka"]),
+        ("The project does not use Redis.", ["use Redis"]),
+        ("Don't forget to update the OpenAPI schema.", []),
+        ("This does not affect MAX_RETRIES.", []),
+        ("The bug was not in parse_header but in the proxy.", []),
+        ("There is no UserFactory yet.", []),
+        ("Not every URL needs a trailing slash.", []),
+    ],
+)
+def test_what_says_not_is_only_at_times_a_prohibition(text: str, rejected: list[str]) -> None:
+    assert [one.what for one in statement_clauses.read(text=text).rejected] == rejected
+
+
 def test_an_exception_is_kept_apart_and_what_is_rejected_or_taken_away_is_not_proposed() -> None:
     never = "Never deploy on Fridays unless a manager agrees."
     (found,) = statement_clauses.read(text=never).rejected
@@ -65,13 +81,18 @@ def test_an_exception_is_kept_apart_and_what_is_rejected_or_taken_away_is_not_pr
         text="Use an index, not a cache, and remove Redis without downtime."
     )
 
-    removing, unmerged = (
+    removing, replacing, unmerged = (
         statement_clauses.read(text=text).rejected[0]
-        for text in ("Never remove the outbox", "No patches that haven't been merged upstream.")
+        for text in (
+            "Never remove the outbox",
+            "Do not replace moment with dayjs",
+            "No patches that haven't been merged upstream.",
+        )
     )
 
     assert (found.what, found.unless) == ("deploy on Fridays", "a manager agrees")
-    assert (removing.what, removing.is_removal) == ("the outbox", True)
+    assert (removing.what, removing.taken) == ("the outbox", "the outbox")
+    assert (replacing.what, replacing.taken) == ("moment with dayjs", "moment")
     assert (unmerged.what, unmerged.unless) == ("patches", "merged upstream")
     assert said.affirmed.split() == ["Use", "an", "index,", "not", ",", "and", "remove", "."]
 
@@ -86,6 +107,7 @@ def test_an_exception_is_kept_apart_and_what_is_rejected_or_taken_away_is_not_pr
         ("Caching prices in the browser failed: they were stale.", "Caching prices in the browser"),
         ("For “Faster prices”, running `npm ci` did not work.", "running `npm ci`"),
         ("Client-side fuzzy search was dropped: it froze phones.", "Client-side fuzzy search"),
+        ("Skipping the warmup made the first request slow.", "Skipping the warmup"),
     ],
 )
 def test_what_a_dead_end_tried(content: str, tried: str) -> None:
@@ -101,6 +123,19 @@ def test_names_of_code_have_one_spelling_and_are_met_whole() -> None:
     assert named == {"db_service_role", "redis.keys", "is_painting", "keys", "env"}
     for name, is_held in (("service_role", True), ("keys", True), ("role", False), ("key", False)):
         assert statement_clauses.holds_name(named=named, name=name) is is_held
+
+
+@pytest.mark.parametrize(
+    ("clause", "named"),
+    [
+        ("return raw SQL errors from db.session", {"db.session"}),
+        ("call `KEYS` for carts", {"keys"}),
+        ("use KEYS", {"keys"}),
+        ("plain words", set()),
+    ],
+)
+def test_a_word_in_capitals_names_code_only_as_code_or_alone(clause: str, named: set[str]) -> None:
+    assert statement_clauses.code_names(clause=clause) == named
 
 
 def test_what_a_sentence_is_for_is_read_without_its_reasons() -> None:
