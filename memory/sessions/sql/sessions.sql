@@ -58,8 +58,9 @@ WHERE id = %(session)s
 RETURNING folded
 
 -- name: told
--- What a transcript told last of calls, and of what was said since a moment: the last `most` of its lines and of
--- its subagents, by the index memory_turn_once from its ends, so the length of a session does not count.
+-- What a transcript told last of calls, and of what was said since a moment: the last `most` of its lines, by the
+-- index memory_turn_once from its end, so the length of a session does not count; and of its subagents the last in
+-- time, since their numbers are in blocks: their rows are read, of at most 50,000 of a session.
 SELECT t.body ->> 'kind', t.body ->> 'call', t.body ->> 'text'
 FROM ((SELECT body, at FROM memory_turn
        WHERE session_id = %(session)s AND stream = %(done)s AND sequence < %(first)s
@@ -67,7 +68,7 @@ FROM ((SELECT body, at FROM memory_turn
       UNION ALL
       (SELECT body, at FROM memory_turn
        WHERE session_id = %(session)s AND stream = %(done)s AND sequence > %(end)s
-       ORDER BY sequence DESC LIMIT %(most)s)) AS t
+       ORDER BY at DESC, sequence DESC LIMIT %(most)s)) AS t
 WHERE t.body ->> 'call' = ANY (%(calls)s::text[])
    OR (t.body ->> 'kind' = ANY (%(spoken)s::text[]) AND t.at >= %(since)s)
 

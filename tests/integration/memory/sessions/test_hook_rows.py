@@ -168,6 +168,27 @@ def test_what_hooks_tell_next_comes_behind_the_transcript_and_is_kept(shop: Shop
     assert [hook_rows.is_of_hooks(sequence=one) for one in numbers[3:]] == [True]
 
 
+def test_what_a_subagent_told_last_is_known_whatever_its_block(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hook_rows, "TOLD_LAST", 2)
+    for block, call in ((2, "t1"), (1, "t2")):
+        first = reducers.FIRST_BLOCK + block * reducers.BLOCK
+        shop.now += timedelta(seconds=1)
+        transcribed(
+            shop,
+            ({"sequence": first + 1, "kind": "tool_call", "name": "Bash", "call": call,
+              "args": {"command": "git push"}},
+             {"sequence": first + 2, "kind": "tool_result", "call": call, "text": "ok"}),
+            (),
+        )  # fmt: skip
+    before = stored("done")
+
+    ran(shop, "t2", "git push")
+
+    assert stored("done") == before
+
+
 def test_another_persons_session_of_the_same_name_is_not_joined(shop: Shop) -> None:
     hooked(shop)
     new = NewSession(external_id=NAME, project=shop.slug, shared=True)
