@@ -60,6 +60,10 @@ PLANTED = (
     ("| DB password | `Tractor!4711` |", "Tractor!4711", "secret_in_prose"),
     ("| user | password |\n|---|---|\n| ada | Tractor!4711 |", "Tractor!4711", "secret_in_prose"),
     ("Log in as admin / Tractor!4711", "Tractor!4711", "secret_in_prose"),
+    ("Admin / Passw0rd!23", "Passw0rd!23", "secret_in_prose"),
+    ("Root / Passw0rd!23", "Passw0rd!23", "secret_in_prose"),
+    ("Login bob / S3cret99x", "S3cret99x", "secret_in_prose"),
+    ("credentials maria / Tr0ub4dor&3", "Tr0ub4dor&3", "secret_in_prose"),
     ("Staging password for admin was changed to w1nter-2026", "w1nter-2026", "secret_in_prose"),
 )
 CLEAN = (
@@ -70,6 +74,7 @@ CLEAN = (
     "| password | string | required |\n|---|---|---|\n| token | the_token | no |",
     "Das Passwort ist im Tresor. La contraseña es secreta. Sign in / register.",
     "Settings: Account / OAuth2Settings. Admin / V2Dashboard. User / Base64Encoder.",
+    "Open the login page / OAuth2Settings, then account settings / Base64Encoder!",
     "The password is stored in the vault and rotated by the platform team.",
     "Set password = os.environ['DB_PASSWORD'] in the settings.",
     "def login(username: str, password: str) -> Token: ...",
