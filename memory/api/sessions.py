@@ -8,7 +8,6 @@ from pydantic.config import JsonDict
 
 from accounts.api import jobs, schemas
 from accounts.api.endpoints import Answer, Call, delete, get, post
-from accounts.caller import TokenScope
 from memory.api.schemas.memories import ProjectPageQuery, Slug
 from memory.observer.actions import delete_session as deleting
 from memory.sessions import queries as sessions
@@ -218,14 +217,14 @@ def end_session(call: Call, body: schemas.Nothing, query: jobs.WaitQuery) -> dic
     return {"session": session, "job_id": job_id}
 
 
-@delete("sessions/{id}", tag="sessions", scope=TokenScope.ADMIN, answer=DeletedSession)
+@delete("sessions/{id}", tag="sessions", answer=DeletedSession)
 def delete_session(call: Call, query: DeleteQuery) -> object:
     """Delete a session for good.
 
     What was said and done in it, and what points back at it. Its opener may, and an admin in person
-    one that is shared. Memories keep their text and lose their origin, or go too: those that came
-    from it alone, still stand where it stands, and are neither pinned, verified by a person, nor in
-    layer 1 or 2 (decisions and other rules).
+    one that is shared. Memories keep their text and lose their origin, or go too, for which a token
+    needs the scope `review`: those that came from it alone, still stand where it stands, and are
+    neither pinned, verified by a person, nor in layer 1 or 2 (decisions and other rules).
     """
     return deleting.delete_session(
         caller=call.caller, session_id=call.id, memories=query.memories, now=call.now

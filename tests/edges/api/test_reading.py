@@ -7,9 +7,9 @@ from django.conf import LazySettings
 
 from accounts import tenancy
 from accounts.authentication import entered
-from accounts.caller import Caller
+from accounts.caller import Caller, TokenScope
 from memory.extraction.actions import Spent, book_use
-from tests.support.api import Api
+from tests.support.api import READ_WRITE, Api, agent
 
 NAMED = ("The `ConnectionBroker` waits for a lock.", "The `ConectionBroker` is slow at night.")
 AT = "entities/close?name=ConnectionBroker"
@@ -54,7 +54,9 @@ def test_nobody_learns_of_a_name_by_asking_for_what_is_close(
 TURNS = [{"role": "user", "text": f"The lock number {number} is advisory."} for number in range(3)]
 
 
-def test_turns_are_read_and_found_page_by_page_and_deleted_with_a_receipt(api: Api) -> None:
+def test_turns_are_read_and_found_page_by_page_and_deleted_with_a_receipt(
+    caller: Caller, api: Api
+) -> None:
     session = str(api.post("sessions", {"thread": "carts"}).json()["id"])
     api.post(f"sessions/{session}/turns", {"turns": TURNS})
 
@@ -66,7 +68,8 @@ def test_turns_are_read_and_found_page_by_page_and_deleted_with_a_receipt(api: A
 
     read = pages(f"sessions/{session}/turns?limit=2")
     found = pages("history?query=advisory&thread=carts&limit=2")
-    told = api.delete(f"sessions/{session}?memories=delete")
+    reviews = agent(caller, READ_WRITE | {TokenScope.REVIEW})
+    told = reviews.delete(f"sessions/{session}?memories=delete")
 
     assert [one["text"] for one in read] == [one["text"] for one in TURNS]
     assert [(one["sequence"], one["session_id"]) for one in found] == [
@@ -77,6 +80,16 @@ def test_turns_are_read_and_found_page_by_page_and_deleted_with_a_receipt(api: A
     assert (receipt["turns"], receipt["memories_deleted"]) == (3, 0)
     assert api.get(f"sessions/{session}").status_code == 404
     assert api.get("history?query=advisory").json()["items"] == []
+
+
+def test_a_token_to_write_deletes_its_session_and_no_memories(caller: Caller, api: Api) -> None:
+    writes = agent(caller)
+    session = writes.post("sessions", {"thread": "carts"}).json()["id"]
+
+    fates = ("delete", "keep")
+    told = [writes.delete(f"sessions/{session}?memories={fate}").status_code for fate in fates]
+
+    assert told == [403, 200]
 
 
 WRONG = {  # a question, and the field that is named
