@@ -4,9 +4,10 @@ The flow, in order:
 
 1. `actions.py` takes a plan or a diff, masks secrets in it, and reads it: `work.py` makes the steps
    of a plan and the changed places of a unified diff, which it reads strictly, into parts.
-2. Each part is searched for with the calibrated search, which says what is relevant; what is
-   merely nearest is no evidence. Memories about the touched files are looked up by name. What the
-   caller may not see, what waits for review and what is tainted is never evidence.
+2. Each part is searched for with the calibrated search, which says what is relevant; the best hit
+   is relevant too where it is near at all (`actions.py: CLOSEST`), and no other is evidence.
+   Memories about the touched files are looked up by name. What the caller may not see, what waits
+   for review and what is tainted is never evidence.
 3. `check_findings.py` is pure: it decides what stops the work, what calls for caution, what to
    note, and the verdict. No model is asked.
 4. Files that sessions touch together with those of the work are added.

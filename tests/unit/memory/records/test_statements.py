@@ -63,6 +63,8 @@ def test_what_a_text_is_against_and_takes_away() -> None:
     [
         ("We chose Redis Streams over Kafka for the event bus.", ["Kafka"]),
         ("The project does not use Redis.", ["use Redis"]),
+        ("The team doesn't merge on Fridays.", ["merge on Fridays"]),
+        ("The cache does not allow keys over 250 bytes.", []),
         ("Don't forget to update the OpenAPI schema.", []),
         ("This does not affect MAX_RETRIES.", []),
         ("The bug was not in parse_header but in the proxy.", []),
