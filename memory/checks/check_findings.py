@@ -291,7 +291,7 @@ def _rejected(clause: statement_clauses.Rejected, memory: CheckedMemory) -> _Rej
         names=frozenset(
             name for name in named if not statement_clauses.holds_name(named=others, name=name)
         ),
-        beside_names=what - statement_clauses.stems(text=" ".join(named)),
+        beside_names=statement_clauses.beside_names(clause=clause.what),
         affirmed=statement_clauses.stems(text=beside),
         taken=what & statement_clauses.stems(text=clause.taken),
     )

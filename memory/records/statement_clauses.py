@@ -56,6 +56,7 @@ _SAYS_NOTHING: Final = (
     | assertions.POSITIVES
     | frozenset(_TABLES["generic"]["words"].split())
 ) - entities_rules.CANONICAL.keys()
+_CALLING: Final = frozenset(_TABLES["calling"]["words"].split())
 _NAMING: Final = frozenset({entities_rules.EntityKind.CODE, entities_rules.EntityKind.TOOL})
 
 
@@ -218,6 +219,12 @@ def code_names(*, clause: str) -> frozenset[str]:
         for one in tokens
         if not _CAPITALS.match(one) or one in as_code or said <= stems(text=one)
     )
+
+
+def beside_names(*, clause: str) -> frozenset[str]:
+    """Return the stems of what a clause says besides names of code, and that they are called."""
+    calling = frozenset(stem(word=word) for word in _CALLING)
+    return stems(text=clause) - stems(text=" ".join(code_names(clause=clause))) - calling
 
 
 def _is_name(token: str) -> bool:

@@ -31,7 +31,7 @@ BUDGETS = {  # subject: lines
     "memory/mcp": 1_490,
     "memory/observer": 5_310,
     "memory/providers": 2_340,
-    "memory/records": 3_900,
+    "memory/records": 3_930,
     "memory/review": 3_630,
     "memory/search": 4_830,
     "memory/secrets": 530,

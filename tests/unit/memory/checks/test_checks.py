@@ -396,6 +396,7 @@ AGAINST = (
     ("Do not replace moment with dayjs", "Replace moment with dayjs"),
     ("We chose Redis Streams over Kafka for events", "Send events over Kafka"),
     ("Don't commit .env files", "Commit the .env file"),
+    ("Never call permission_allowed", "Ask permission_allowed(who)"),
 )
 TRIED_BEFORE = (
     ("Tried replacing moment with dayjs; time zones broke", "Replace moment with dayjs in dates"),
