@@ -19,7 +19,8 @@ BROUGHT_BACK: Final = (
     "type", "tags", "related_files", "related_modules", "attributes", "pinned", "external_id",
 )  # fmt: skip
 VOUCHED: Final = ("user_verified", "verification", "verified_at")
-KEPT: Final = ("scope", *BROUGHT_BACK, *VOUCHED)
+STATED: Final = "stated_at"  # comes back with its words, which are not new then
+KEPT: Final = ("scope", *BROUGHT_BACK, *VOUCHED, STATED)
 GONE: Final = "its statement is no longer in the note"
 REMOVED: Final = "its note was removed"
 HELD: Final = "its statement is gone"  # of what a person must look at
@@ -44,6 +45,15 @@ def vouched(*, fields: Mapping[str, Any]) -> Mapping[str, Any]:
     return found
 
 
+def stated_at(*, fields: Mapping[str, Any]) -> datetime | None:
+    """Return when the words of a version were stated, as far as it keeps that. Raises ValueError.
+
+    Versions of before that was kept, and of rows that do not know it, have none.
+    """
+    text = fields.get(STATED)
+    return None if text is None else datetime.fromisoformat(text)
+
+
 def check(*, fields: Any) -> None:
     """Return where a version of a file can be gone back to. Raises ValueError, TypeError."""
     if not isinstance(fields, Mapping):
@@ -54,9 +64,13 @@ def check(*, fields: Any) -> None:
     if not isinstance(fields.get("external_id", ""), str):
         raise TypeError("external_id of a version is no text")
     Verification(fields.get("verification", Verification.UNVERIFIED))
-    seen = vouched(fields=fields).get("verified_at")
-    if seen is not None and seen.tzinfo is None:
-        raise ValueError("verified_at of a version names no time zone")
+    times = {
+        "verified_at": vouched(fields=fields).get("verified_at"),
+        STATED: stated_at(fields=fields),
+    }
+    for name, seen in times.items():
+        if seen is not None and seen.tzinfo is None:
+            raise ValueError(f"{name} of a version names no time zone")
 
 
 def kept_reason(*, reason: str, in_person: bool) -> str:

@@ -31,7 +31,7 @@ CHANGEABLE = (
 SAVED = (
     *versions.KEPT, "content", "content_hash", "citation", "structure", "governance",
     "decay_half_life_days", "audience", "team_id", "names_version", "enriched_by", "needs_review",
-    "taint_reason", "archived_reason", "source_uri", "source_hash", "source_line", "stated_at",
+    "taint_reason", "archived_reason", "source_uri", "source_hash", "source_line",
 )  # fmt: skip
 
 
@@ -76,7 +76,7 @@ def revise_row(
     protection.check_reason(reason=reason)
     actions.keep_version(caller=caller, row=row, reason=reason, now=now)
     is_vouched = checked.new.content == row.content or is_person(caller=caller)
-    return _write(caller, row, checked, is_vouched=is_vouched, now=now)
+    return _write(caller, row, checked, is_vouched=is_vouched, stated_at=now, now=now)
 
 
 def restore_version(
@@ -98,7 +98,8 @@ def restore_version(
     if version.content != row.content:  # else it stays as confirmed as it is by now
         for name, value in versions.vouched(fields=kept).items():
             setattr(row, name, value)
-    return _write(caller, row, checked, is_vouched=True, now=now)
+    stated_at = versions.stated_at(fields=kept) or now
+    return _write(caller, row, checked, is_vouched=True, stated_at=stated_at, now=now)
 
 
 def _write(
@@ -107,13 +108,14 @@ def _write(
     checked: candidate.CheckedCandidate,
     *,
     is_vouched: bool,
+    stated_at: datetime,
     now: datetime,
 ) -> views.MemoryView:
     """Bring a memory whose version is kept to a draft of it. In a unit."""
     is_same_text = checked.new.content == row.content
     new, seen = checked.new, checked.classification
     if not is_same_text:
-        row.stated_at = now
+        row.stated_at = stated_at
         row.names = seen.names
         row.names_version = names.VERSION
         row.enriched_by = accurate.enriched_by(named=row.names)

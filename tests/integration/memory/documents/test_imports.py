@@ -122,6 +122,8 @@ def test_an_import_waits_for_review_and_a_preview_stores_nothing(world: World) -
 
 def test_a_changed_line_updates_its_memory_and_undoing_restores_it(world: World) -> None:
     first = taken(world)
+    with tenancy.unit():
+        Memory.objects.update(stated_at=world.now - timedelta(days=365))
     before = memory("Deploys")
     changed = RULES.replace("Tuesdays", "Thursdays")
 
@@ -134,7 +136,8 @@ def test_a_changed_line_updates_its_memory_and_undoing_restores_it(world: World)
     assert "Thursdays" in after.content
     assert taken(world, upload(changed)).counts == {"confirmed": 3}
     assert undo(world, second.id).restored == 1
-    assert (memory("Deploys").content, len(active())) == (before.content, 3)
+    again = memory("Deploys")
+    assert (again.content, again.stated_at, len(active())) == (before.content, before.stated_at, 3)
     undo(world, first.id)
     assert active() == []
 
