@@ -79,13 +79,14 @@ def revise_or_propose(
     Raises as `revise.revise` and `edit`, and InvalidInput for more than words that wait.
     """
     if "content" in changes and not is_person(caller=caller):
-        taint = binding.taint_of_caller(caller=caller, project=None)
         with tenancy.unit():
             old = memories.find_memory(caller=caller, memory_id=memory_id)
             protection.check_version(row=old, if_version=if_version)
-            waits = bool(taint) or not protection.may_forget(caller=caller, row=old)
-            is_waiting = waits and old.content != changes["content"]
-        if is_waiting:
+            waits = not protection.may_forget(caller=caller, row=old)
+        # reading what the sessions saw is dear, so only where that decides
+        if old.content != changes["content"] and (
+            waits or binding.taint_of_caller(caller=caller, project=None)
+        ):
             return _propose_words(caller, memory_id, changes, now)
     view = revise.revise(
         caller=caller, memory_id=memory_id, changes=changes, if_version=if_version, now=now
