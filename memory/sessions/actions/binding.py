@@ -143,7 +143,28 @@ def _taint_of(row: Session) -> str:
     """
     reason = (row.observed or {}).get("tainted_by", "")
     if not reason and row.events:
-        opened = scratchpads.read(row=row)
-        append_events.ask_for_checkpoint(row=row, behind=len(opened.events))
+        opened = _opened(row)
         reason = opened.scratchpad.taint_reason or scratchpads.settled(opened=opened).taint_reason
     return str(reason)[:LONGEST_REASON]
+
+
+def _opened(row: Session) -> scratchpads.OpenedScratchpad:
+    """Return a session's scratchpad, and see to it that few events stand behind a checkpoint.
+
+    Nobody looks at a session of which no memories are taken, so its checkpoint is kept here, unless
+    something else holds the session.
+    """
+    if row.memory_eligible:
+        opened = scratchpads.read(row=row)
+        append_events.ask_for_checkpoint(row=row, behind=len(opened.events))
+        return opened
+    held = None
+    if row.events - row.folded >= append_events.CHECKPOINT_FROM:
+        held = Session.objects.select_for_update(skip_locked=True).filter(pk=row.pk).first()
+    opened = scratchpads.read(row=held or row)
+    if held is not None:
+        states = scratchpads.fold_by_writer(opened=opened)
+        if scratchpads.keep(row=held, states=states, now=held.active_at):
+            held.save(update_fields=["folded"])
+        opened = replace(opened, scratchpad=states[-1], events=())
+    return opened

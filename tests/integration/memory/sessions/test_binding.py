@@ -82,6 +82,19 @@ def test_what_is_added_often_in_a_long_session_folds_few_events_each_time(shop: 
         assert (looks, len(scratchpads.read(row=run.row).events)) == (1, 0)
 
 
+def test_a_session_of_which_no_memories_are_taken_is_folded_once(shop: Shop) -> None:
+    run = opened(shop, *(READS,) * append_events.CHECKPOINT_FROM, memory_eligible=False)
+    before = binding.taint_of_caller(caller=shop.agent, project=shop.slug)
+    with tenancy.unit():
+        behind = len(scratchpads.read(row=run.row).events)
+
+    run.does({"sequence": append_events.CHECKPOINT_FROM + 9, **FETCH})
+    after = binding.taint_of_caller(caller=shop.agent, project=shop.slug)
+
+    assert (before, behind, run.row.folded) == ("", 0, append_events.CHECKPOINT_FROM)
+    assert after == "web: evil.example"
+
+
 def test_what_was_added_before_outside_content_is_clean(shop: Shop) -> None:
     run = opened(shop)
     before = row_of(added(shop).memory)
