@@ -310,6 +310,7 @@ def get_review(call: Call) -> Answer:
     """
     item = inbox.waiting_memory(caller=call.caller, memory_id=call.id, now=call.now)
     sides = item.pop("sides")
+    item.pop("is_proposal")  # `may_keep` says it over REST
     body = {**item, "memory": memory_schemas.with_sides(item["memory"], sides)}
     return Answer(body, version=item["memory"].version)
 

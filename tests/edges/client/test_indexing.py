@@ -18,7 +18,7 @@ from graph.index import actions as indexing
 from memory.client import code_files
 from memory.client.commands import index
 from memory.client.transcripts import parsers
-from memory.sessions import event_parsing, file_paths
+from memory.sessions import event_parsing
 from memory.sessions.events import Event
 from tests.edges.client.conftest import Cairn
 from tests.support.coding import CART
@@ -215,7 +215,6 @@ def test_it_waits_for_the_edges(
 
 def test_the_languages_are_those_that_the_server_reads() -> None:
     assert languages.EXTENSIONS.keys() == code_files.READ
-    assert file_paths.SECRET == code_files.SECRET
 
 
 def test_lines_that_are_added_to_a_file_of_secrets_are_neither_sent_nor_kept() -> None:
