@@ -306,20 +306,24 @@ def work_fields(*, work: Work | None, names: Iterable[str] | None) -> dict[str, 
     A path stands for the modules that it lies in as well. Without names any file will do. In a
     unit.
     """
-    here = None
-    if work is not None and work.locate is not None:
-        work = work.locate()
-    if work is not None and work.near is not None and names is not None:
-        near = (name for name in (*work.near, *names) if len(name) <= globs.LONGEST)
-        first = tuple(islice(dict.fromkeys(near), MOST_NEAR))
-        parents = (part for name in first for part in _parents(name))
-        here = list(islice(dict.fromkeys((*first, *parents)), MOST_HERE))
+    if work is None:
+        return {"in_work": False, "own_session": None, "unit": None, "here": None}
+    found = work.locate() if work.locate is not None else work
     return {
-        "in_work": work is not None,
-        "own_session": work and work.session_id,
-        "unit": work and json.dumps(dict(work.unit)),
-        "here": here,
+        "in_work": True,
+        "own_session": found.session_id,
+        "unit": json.dumps(dict(found.unit)),
+        "here": _here(found.near, names),
     }
+
+
+def _here(near: tuple[str, ...] | None, names: Iterable[str] | None) -> list[str] | None:
+    if near is None or names is None:
+        return None
+    short = (name for name in (*near, *names) if len(name) <= globs.LONGEST)
+    first = tuple(islice(dict.fromkeys(short), MOST_NEAR))
+    parents = (part for name in first for part in _parents(name))
+    return list(islice(dict.fromkeys((*first, *parents)), MOST_HERE))
 
 
 def _parents(path: str) -> Iterator[str]:
