@@ -5,6 +5,7 @@ import pkgutil
 import re
 import threading
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -97,9 +98,8 @@ def test_the_steps_of_every_pattern_grow_with_the_length_of_a_text(app: str) -> 
 
     before = threading.stack_size(STACK)
     try:
-        thread = threading.Thread(target=measure)
-        thread.start()
-        thread.join()
+        with ThreadPoolExecutor(1) as alone:  # of a stack of its own
+            alone.submit(measure).result()
     finally:
         threading.stack_size(before)
 

@@ -81,10 +81,20 @@ class Search:
             ops.ATOMIC_GROUP: lambda: self.atomic(self.sequence(list(value))),
             ops.AT: lambda: lambda at, after: self.is_at(value, at) and after(at),
             ops.GROUPREF: lambda: self.back(value),
+            ops.GROUPREF_EXISTS: lambda: self.one_of(*value),
         }
         if op in builders:
             return builders[op]()
         return lambda at, after: self.is_one(op, value, at) and after(at + 1)
+
+    def one_of(self, group: int, met: Any, unmet: Any) -> Matcher:
+        """Go on as a group was met or not."""
+        ways = {True: self.sequence(list(met)), False: self.sequence(list(unmet or ()))}
+
+        def run(at: int, after: Callable[[int], bool]) -> bool:
+            return ways[group in self.groups](at, after)
+
+        return run
 
     def either(self, options: list[Matcher]) -> Matcher:
         return lambda at, after: any(one(at, after) for one in options)
