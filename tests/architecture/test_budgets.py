@@ -35,7 +35,7 @@ BUDGETS = {  # subject: lines
     "memory/review": 3_630,
     "memory/search": 4_830,
     "memory/secrets": 530,
-    "memory/sessions": 5_510,
+    "memory/sessions": 5_530,
     "memory/tasks": 260,
     "memory/text": 810,
     "memory/topics": 990,
