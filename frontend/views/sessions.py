@@ -259,6 +259,7 @@ def _summary(frame: Frame, session_id: UUID) -> dict[str, Any]:
     return {
         "waiting": waiting,
         "decided": tuple(item for item in items if not item[0]["waits"]),
+        "proposals": found.proposals,
         "are_all_keepable": all(one["may_keep"] for one, _turn in waiting),
         "shown": found.shown,
         "may_decide": review_inbox.may_decide(caller=frame.caller),

@@ -99,15 +99,16 @@ class SessionSummary:
     """A session, what it showed, and what came of it.
 
     Each candidate is a memory that it came to: whether it waits, who may keep it, on what it rests;
-    `why` names the signal, empty for what was taken from turns. `waiting` counts what nobody has
-    decided; what the caller has put off until later is left out. `asking` is how the caller wants
-    to be asked about it, by their trust in the project; `again` are the known dead ends that the
-    session entered.
+    `why` names the signal, empty for what was taken from turns. `proposals` are those of them that
+    would take the place of another memory. `waiting` counts what nobody has decided; what the
+    caller has put off until later is left out. `asking` is how the caller wants to be asked about
+    it, by their trust in the project; `again` are the known dead ends that the session entered.
     """
 
     session: sessions.SessionView
     shown: Mapping[str, Any]
     candidates: tuple[Mapping[str, Any], ...]
+    proposals: frozenset[UUID]
     waiting: int
     asking: trust.Asking
     again: tuple[experiments.ReentryView, ...] = ()
@@ -347,7 +348,6 @@ def read_summary(*, caller: Caller, session_id: UUID, now: datetime) -> SessionS
             "memory": views.to_view(one, now=now),
             "waits": one.id in waiting,
             "may_keep": one.id not in proposals and pending.may_approve(caller=caller, row=one),
-            "is_proposal": one.id in proposals,
             "why": str(kept.get("key", "")).partition(":")[0],
             "tier": str(kept.get("tier", "")),
             "sessions": int(kept.get("sessions", 1)),
@@ -359,6 +359,7 @@ def read_summary(*, caller: Caller, session_id: UUID, now: datetime) -> SessionS
         session=sessions.to_view(row),
         shown={**EMPTY, **{name: observed[name] for name in observed if name not in INNER}},
         candidates=tuple(candidates),
+        proposals=proposals,
         waiting=sum(one["waits"] for one in candidates),
         asking=trust.level_row(level=level).asking,
         again=experiments.reentry_views(caller=caller, observed=observed, now=now),
