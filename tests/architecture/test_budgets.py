@@ -32,7 +32,7 @@ BUDGETS = {  # subject: lines
     "memory/observer": 5_310,
     "memory/providers": 2_340,
     "memory/records": 3_940,
-    "memory/review": 3_630,
+    "memory/review": 3_640,
     "memory/search": 4_830,
     "memory/secrets": 530,
     "memory/sessions": 5_530,
