@@ -36,6 +36,7 @@ from teams.changes import GROUP
 log = logging.getLogger(__name__)
 
 LOOK_AGAIN_S: Final = 4.0  # after which an end of rights shows without Redis; 5 s are promised
+SHOWN_LOOK_AGAIN_S: Final = 1.5  # the same for a page of a session: steps ring no bell
 READ_GAP_S: Final = 0.2  # at most five reads a second for a page
 SEND_TIMEOUT_S: Final = 5.0
 SIGNED_OUT: Final = 4401
@@ -65,6 +66,7 @@ class ChangesConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     """One open page of one person."""
 
     look_again_s = LOOK_AGAIN_S
+    shown_look_again_s = SHOWN_LOOK_AGAIN_S
 
     async def connect(self) -> None:
         """Take the page in: same origin, signed in, a member; then send what it has missed."""
@@ -109,9 +111,10 @@ class ChangesConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def _pump(self) -> None:
         """Send what there is whenever there is more, and every few seconds unasked."""
+        look_again_s = self.look_again_s if self.query.shown is None else self.shown_look_again_s
         while True:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self.more.wait(), timeout=self.look_again_s)
+                await asyncio.wait_for(self.more.wait(), timeout=look_again_s)
             self.more.clear()
             try:
                 await self._send_page()

@@ -93,12 +93,16 @@ class LiveRegion extends HTMLElement {
       .timer) return;
     this.timer = setTimeout(async () => {
       this.timer = 0;
+      const asked = this.asked = (this.asked || 0) + 1;
       const answer = await fetch(this.dataset.refresh, {
         headers: {
           "HX-Request": "true"
         }
       }).catch(() => null);
-      if (!answer?.ok) return;
+      // A slow answer must not replace a newer one, and a server that is away is asked again.
+      if (asked !== this.asked || !this.isConnected) return;
+      if (!answer || answer.status >= 500) return this.refresh(kind);
+      if (!answer.ok) return;
       const open = this.querySelector("details")?.open;
       const chosen = new Set([...this.querySelectorAll("input:checked")].map((box) => box
         .value));

@@ -98,6 +98,7 @@ def listening(
 def only_called(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let pages look only when they are called."""
     monkeypatch.setattr(ChangesConsumer, "look_again_s", NEVER_S)
+    monkeypatch.setattr(ChangesConsumer, "shown_look_again_s", NEVER_S)
 
 
 def write_change(place: Place, audience: UUID) -> int:
