@@ -9,6 +9,7 @@ long or too much memory fails with that reason; one that cannot even be told is 
 import logging
 import os
 import socket
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from threading import Event, Thread
@@ -20,7 +21,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections, connection
 
-from accounts import audit, jobs, tenancy
+from accounts import audit, jobs, metrics, tenancy
 from accounts.actions import tokens
 from accounts.audit import Origin, Surface
 from accounts.errors import CairnError, Unavailable
@@ -82,12 +83,15 @@ def run(*, held: Claim) -> None:
         audit.coming_from(origin=Origin(surface=Surface.JOB, request_id=str(held.id))),
         tenancy.enter(held.tenant),
     ):
+        began = time.perf_counter()
+        outcome = "failed"
         try:
             result = jobs.run_handler(held)
         except jobs.PermanentFailure as error:
             jobs.fail(held=held, reason=error.reason, permanent=True)
         except Unavailable as error:
             jobs.postpone(held=held, reason=join_messages(error.detail, error.hint))
+            outcome = "postponed"
         except (CairnError, SoftTimeLimitExceeded, MemoryError) as error:
             jobs.fail(held=held, reason=_reason(error), permanent=False)
         except Exception as error:  # a worker lives on, and the job says why
@@ -97,6 +101,9 @@ def run(*, held: Claim) -> None:
             jobs.fail(held=held, reason=reason, permanent=False)
         else:
             jobs.finish(held=held, result=result)
+            outcome = "done"
+        seconds = time.perf_counter() - began
+        metrics.JOB_SECONDS.labels(held.name, jobs.NAMES[held.name], outcome).observe(seconds)
 
 
 def _reason(error: CairnError | SoftTimeLimitExceeded | MemoryError) -> str:

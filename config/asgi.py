@@ -19,7 +19,7 @@ from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E40
 from channels.sessions import CookieMiddleware  # noqa: E402
 
 from accounts import timeouts  # noqa: E402
-from config import throttling  # noqa: E402
+from config import metrics, throttling  # noqa: E402
 from frontend.urls import websocket_urlpatterns  # noqa: E402
 from memory.mcp import app as mcp  # noqa: E402
 from memory.secrets import scanner  # noqa: E402
@@ -28,6 +28,7 @@ DATABASE_SILENCE_S = 20  # longer than any statement of a request
 
 timeouts.limit_silence(seconds=DATABASE_SILENCE_S)
 Thread(target=scanner.prepare, name="rules about secrets", daemon=True).start()
+metrics.start_reporting(program="web")
 sockets = AllowedHostsOriginValidator(CookieMiddleware(URLRouter(websocket_urlpatterns)))
 agents = mcp.asgi_app(counter=throttling.counter)
 gc.collect()
@@ -41,6 +42,6 @@ async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
     elif scope["type"] == "websocket":
         await sockets(scope, receive, send)
     elif mcp.serves(path=scope["path"]):
-        await agents(scope, receive, send)
+        await metrics.counted(agents, scope, receive, send)
     else:
         await django_application(scope, receive, send)

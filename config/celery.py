@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from celery import Celery
 from celery.schedules import schedule
-from celery.signals import worker_process_init
+from celery.signals import worker_init, worker_process_init
 from django.conf import settings
 from kombu.entity import Queue
 
@@ -82,6 +82,23 @@ def bound_memory(**_: Any) -> None:
     most = resource.getrlimit(resource.RLIMIT_DATA)[1]
     allowed = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
     resource.setrlimit(resource.RLIMIT_DATA, (allowed, most))
+
+
+@worker_init.connect  # type: ignore[untyped-decorator]
+def serve_metrics(**_: Any) -> None:
+    """Answer scrapes at a port of the worker's own, where one is set."""
+    from config import metrics  # noqa: PLC0415 - it needs the apps, which load this module
+
+    if settings.METRICS_PORT:
+        metrics.serve_worker(host=settings.METRICS_HOST, port=settings.METRICS_PORT)
+
+
+@worker_process_init.connect  # type: ignore[untyped-decorator]
+def report_metrics(**_: Any) -> None:
+    """Note how a process that runs jobs stands."""
+    from config import metrics  # noqa: PLC0415 - as above
+
+    metrics.start_reporting(program="worker")
 
 
 @worker_process_init.connect  # type: ignore[untyped-decorator]

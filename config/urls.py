@@ -16,7 +16,7 @@ import graph.api
 import memory.api
 import teams.api
 from accounts.api.endpoints import Endpoint, declared_in
-from config import health
+from config import health, metrics
 from config.rest import documentation, views
 
 PACKAGES: Final = (teams.api, graph.api, memory.api, accounts.api)
@@ -51,6 +51,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/", include(API)),
     re_path("^docs/api/?$", documentation.page),
     path("health/", include(health.urlpatterns)),
+    *metrics.urlpatterns,
     path("", include("frontend.urls")),
 ]
 

@@ -23,7 +23,7 @@ from django.db import DatabaseError
 from django.utils import translation
 
 from accounts import live as bell
-from accounts import tenancy
+from accounts import metrics, tenancy
 from accounts.authentication import caller_from_session, entered
 from accounts.caller import Caller
 from accounts.errors import NotFound
@@ -92,12 +92,14 @@ class ChangesConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.close(code=TRY_LATER)
         else:
             self.more.set()
+            metrics.LIVE_PAGES.inc()
             self.pump = asyncio.create_task(self._pump())
             self.pump.add_done_callback(self._pump_ended)
 
     async def disconnect(self, code: int) -> None:
         """Let the page go."""
         if self.pump is not None:
+            metrics.LIVE_PAGES.dec()
             self.pump.cancel()
         for group in self.groups_heard:
             await self.channel_layer.group_discard(group, self.channel_name)

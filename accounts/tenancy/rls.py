@@ -109,6 +109,13 @@ def missing_connection_defaults() -> tuple[str, ...]:
     return tuple(name for name, value in CONNECTION_DEFAULTS if f"{name}={value}" not in stored)
 
 
+# Rows of memories by schema, as counted for the autovacuum; no table is read. One a tenant.
+MEMORY_ROWS: Final = """
+SELECT n.nspname, pg_stat_get_live_tuples(c.oid)
+FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+WHERE c.relname = 'memory_memory' AND n.nspname ~ '^t_[0-9a-f]{32}$'
+"""
+
 PLACES: Final = """
 SELECT id, slug, name, personal, ready, language, schema_name, created_at, role
 FROM cairn.places_of(%s) ORDER BY joined_at, membership_id
@@ -165,6 +172,16 @@ class Entrance(NamedTuple):
     schema_name: str
     schema_version: int
     ready: bool
+
+
+class JobFigures(NamedTuple):
+    """How many jobs of a name are in a state, and for how long the oldest waiting one is due."""
+
+    name: str
+    queue: str
+    state: str
+    jobs: int
+    oldest_due_seconds: float
 
 
 class HeldUp(NamedTuple):
@@ -224,6 +241,16 @@ def due_queues() -> tuple[str, ...]:
 def held_up() -> HeldUp:
     """Return what stands in the way of work: jobs that wait and why, lateness, jobs put aside."""
     return HeldUp(*_rows("SELECT * FROM cairn.held_up()")[0])
+
+
+def job_figures() -> tuple[JobFigures, ...]:
+    """Return how many jobs there are, but for those that ended well."""
+    return tuple(JobFigures(*row) for row in _rows("SELECT * FROM cairn.job_figures()"))
+
+
+def memory_rows() -> dict[str, int]:
+    """Return how many memories each schema holds, by the statistics of Postgres."""
+    return dict(_rows(MEMORY_ROWS))
 
 
 def forget_jobs(*, age: timedelta) -> None:

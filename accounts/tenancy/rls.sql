@@ -243,6 +243,20 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     FROM public.accounts_job AS j WHERE j.state IN ('queued', 'quarantined')
 $$;
 
+-- How many jobs of each name are in which state, and for how long the oldest waiting one has been due:
+-- for the operator, over all organizations. Never whose or what.
+CREATE OR REPLACE FUNCTION cairn.job_figures()
+RETURNS TABLE (
+    name varchar, queue varchar, state varchar, jobs bigint, oldest_due_seconds double precision)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT j.name, j.queue, j.state, count(*),
+           greatest(0, coalesce(extract(epoch FROM statement_timestamp()
+               - min(j.run_after) FILTER (WHERE j.state = 'queued')), 0))::double precision
+    FROM public.accounts_job AS j
+    WHERE j.state IN ('queued', 'running', 'failed', 'quarantined')
+    GROUP BY j.name, j.queue, j.state ORDER BY j.queue, j.name, j.state
+$$;
+
 -- Forget jobs that ended well before so long; failed ones wait for a person.
 CREATE OR REPLACE FUNCTION cairn.forget_jobs(age interval) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$

@@ -161,6 +161,13 @@ def load_secrets(*, home: Home) -> dict[str, str]:
         raise StartError(f"{path} is damaged; put it back from a backup.") from error
 
 
+def empty_folder(*, path: Path) -> Path:
+    """Make a folder anew, with nothing in it, and return it."""
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir()
+    return path
+
+
 def write_private(*, path: Path, text: str) -> None:
     """Write a file of mode 600 whole or not at all."""
     draft = path.with_name(f"{path.name}.draft")

@@ -139,7 +139,10 @@ def _start(group: Group, setup: Setup, home: Home, environment: Mapping[str, str
     given = given_to_children(setup=setup, secrets=secrets, environment=environment)
     write_private(path=home.environment, text=json.dumps(given))
     completed = {**environment, **given}
-    serving = without_owner(environment=completed)
+    serving = {
+        **without_owner(environment=completed),
+        "PROMETHEUS_MULTIPROC_DIR": str(homes.empty_folder(path=home.run / "metrics")),
+    }
     done = read_done(home=home)
     for path in homes.tighten(home=home):
         group.console.say(f"{path} could be read by others; its mode is 600 now")

@@ -8,6 +8,7 @@ for pages, which know nothing of this layer.
 """
 
 import re
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 from uuid import uuid4
@@ -21,7 +22,7 @@ from django.utils.text import compress_string
 from accounts import audit, free_texts
 from accounts.api.requests import address_of
 from accounts.audit import Origin, Surface
-from config import telemetry, throttling
+from config import metrics, telemetry, throttling
 from config.rest import problems
 
 HEADER: Final = "X-Request-Id"
@@ -75,6 +76,7 @@ def _arrive(request: HttpRequest) -> None:
     )
     audit.arrive(origin=origin)
     request.request_id = request_id  # type: ignore[attr-defined]
+    request.began = time.perf_counter()  # type: ignore[attr-defined]
     request.counter = throttling.counter  # type: ignore[attr-defined]
 
 
@@ -82,6 +84,8 @@ def _leave(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase
     request_id: str = request.request_id  # type: ignore[attr-defined]
     response.headers[HEADER] = request_id
     audit.depart()
+    began: float = request.began  # type: ignore[attr-defined]
+    metrics.count_request(request=request, response=response, began=began)
     if not request.path.startswith(API):
         return response
     for name, value in HEADERS.items():

@@ -273,6 +273,12 @@ KEEP_TURNS_DAYS = ENV["CAIRN_KEEP_TURNS_DAYS"]
 CAIRN_MODEL_TOKENS_PER_MONTH = ENV["CAIRN_MODEL_TOKENS_PER_MONTH"]
 CAIRN_MODEL_PRICES = ENV["CAIRN_MODEL_PRICES"]
 
+# Metrics: who may read them, and where a worker answers that shares no folder with a web process.
+METRICS_TOKEN = ENV["CAIRN_METRICS_TOKEN"]
+METRICS_ORGANIZATIONS = ENV["CAIRN_METRICS_ORGANIZATIONS"]
+METRICS_HOST = ENV["CAIRN_HOST"]
+METRICS_PORT = ENV["CAIRN_METRICS_PORT"]
+
 REST_FRAMEWORK = {"UNAUTHENTICATED_USER": None}  # the rest stands at the view (config.rest.views)
 
 # Logs: one line a record, with organization and request, never content.

@@ -21,7 +21,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from accounts import tenancy
+from accounts import metrics, tenancy
 from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, NotFound
 from memory.extraction import extract, model_answers, queries
@@ -354,13 +354,17 @@ def book_use(*, spent: Spent, project_id: UUID | None, now: datetime) -> None:
         return
     prices: Mapping[str, tuple[Decimal, Decimal]] = settings.CAIRN_MODEL_PRICES
     first, last = prices.get(spent.model, (Decimal(0), Decimal(0)))
+    cost = (first * spent.input_tokens + last * spent.output_tokens) / PER
     counts: dict[str, int | Decimal] = {
         "calls": spent.calls,
         "fallbacks": spent.fallbacks,
         "input_tokens": spent.input_tokens,
         "output_tokens": spent.output_tokens,
-        "cost": (first * spent.input_tokens + last * spent.output_tokens) / PER,
+        "cost": cost,
     }
+    metrics.MODEL_TOKENS.labels(spent.model, "in").inc(spent.input_tokens)
+    metrics.MODEL_TOKENS.labels(spent.model, "out").inc(spent.output_tokens)
+    metrics.MODEL_COST.labels(spent.model).inc(float(cost))
     used = counters.Count(
         kind=MODEL_USE,
         audience=project_id or tenancy.current().organization_id,

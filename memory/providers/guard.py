@@ -27,6 +27,7 @@ import httpx
 import numpy as np
 from tenacity import RetryCallState, Retrying, retry_if_exception, wait_exponential
 
+from accounts import metrics
 from accounts.messages import message
 from memory.providers import errors
 from memory.providers.contracts import EmbeddingModel, Vectors, unit_vectors
@@ -242,9 +243,11 @@ class Guard:
         self, scope: tuple[str, str], ends_at: float, call: Callable[[float], Answer]
     ) -> Answer:
         self._check_circuit(scope)
+        began = time.perf_counter()
         try:
             answer = call(ends_at - self._clock())
         except errors.ProviderError as error:
+            _count(scope[1], error.code, began)
             with self._lock:
                 if not error.is_transient:  # a refusal shows that the provider lives
                     self._circuits.pop(scope, None)
@@ -253,6 +256,7 @@ class Guard:
                 circuit.failures += 1
                 circuit.blocked_until = self._clock() + self.limits.open_seconds
             raise
+        _count(scope[1], "ok", began)
         with self._lock:
             self._circuits.pop(scope, None)
         return answer
@@ -280,6 +284,11 @@ class Guard:
             provider=scope[1],
             hint=message("It is tried again in {seconds} s.", seconds=round(left)),
         )
+
+
+def _count(provider: str, outcome: str, began: float) -> None:
+    seconds = time.perf_counter() - began
+    metrics.MODEL_CALL_SECONDS.labels(provider, outcome).observe(seconds)
 
 
 def _wait_seconds(state: RetryCallState) -> float:

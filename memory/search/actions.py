@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from accounts import tenancy
+from accounts import metrics, tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
 from memory.entities import queries as entities
@@ -39,6 +39,7 @@ MOST_NEIGHBORS: Final = 10  # a hit
 MOST_SEE_ALSO: Final = 5  # a hit
 ALONGSIDE: Final = frozenset({LinkKind.SEE_ALSO, LinkKind.SIMILAR})
 STAGES: Final = ("understand", "embed", "candidates", "fusion", "hyde", "rerank", "judge", "read")
+SECONDS_OF: Final = {stage: metrics.SEARCH_STAGE_SECONDS.labels(stage) for stage in STAGES}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +194,7 @@ def _answer(run: _Run) -> SearchAnswer:
         hits = _read(run, ordered)
     threshold = ordered.pool.threshold
     does_fit = _does_fit(request, hits, threshold)
-    return SearchAnswer(
+    answer = SearchAnswer(
         hits=hits,
         nothing_relevant=not does_fit,
         degraded=ordered.degraded if run.is_whole else (*ordered.degraded, SECRET_LEFT_OUT),
@@ -210,6 +211,18 @@ def _answer(run: _Run) -> SearchAnswer:
             threshold=threshold,
         ),
     )
+    _count(answer)
+    return answer
+
+
+def _count(answer: SearchAnswer) -> None:
+    """Count an answer and its stages, for operators."""
+    outcome = "silence" if answer.nothing_relevant else "found"
+    metrics.SEARCH_SECONDS.labels(outcome).observe(answer.took_ms / 1_000)
+    for stage, milliseconds in answer.stages.items():
+        SECONDS_OF[stage].observe(milliseconds / 1_000)
+    for missing in answer.degraded:
+        metrics.SEARCHES_DEGRADED.labels(missing).inc()
 
 
 def _does_fit(request: SearchRequest, hits: tuple[Hit, ...], threshold: float) -> bool:

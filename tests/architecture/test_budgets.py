@@ -11,8 +11,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 APPS = ("accounts", "config", "frontend", "graph", "teams")
 BUDGETS = {  # subject: lines
-    "accounts": 7_000,
-    "config": 4_940,
+    "accounts": 7_170,
+    "config": 5_350,
     "frontend": 6_480,
     "graph": 3_200,
     "memory/api": 4_090,
@@ -30,7 +30,7 @@ BUDGETS = {  # subject: lines
     "memory/management": 600,
     "memory/mcp": 1_490,
     "memory/observer": 5_310,
-    "memory/providers": 2_340,
+    "memory/providers": 2_350,
     "memory/records": 3_940,
     "memory/review": 3_640,
     "memory/search": 4_830,
@@ -41,8 +41,8 @@ BUDGETS = {  # subject: lines
     "memory/topics": 990,
     "teams": 2_815,
 }
-WHOLE = 85_500  # the product
-TESTS = 65_000
+WHOLE = 86_000  # the product
+TESTS = 65_300
 
 
 @pytest.mark.parametrize("subject", BUDGETS)

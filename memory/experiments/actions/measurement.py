@@ -19,6 +19,7 @@ from uuid import UUID
 from django.db.models.fields.json import KeyTextTransform
 from django.utils.crypto import salted_hmac
 
+from accounts import metrics
 from memory.experiments import figures, points
 from memory.experiments.figures import DeliveryOutcome, Figure
 from memory.experiments.points import Group, Point
@@ -114,8 +115,11 @@ def measure(*, row: Session, scratchpad: Scratchpad) -> None:
     placed = GivenOut.objects.filter(session_id=row.id, after_row__isnull=False)
     log = tuple(placed.order_by("at", "id"))
     if log:
+        fresh = [one for one in log if not one.outcome]  # a session may be measured again
         _settle_log(row, scratchpad, log)
         GivenOut.objects.bulk_update(log, ["outcome"])
+        for one in fresh:
+            metrics.INJECTION_OUTCOMES.labels(one.point, one.outcome).inc()
 
 
 def _entered_dead_end(row: Session) -> bool:

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.db.models import Min
 
+from accounts import metrics
 from memory import sql_queries
 from memory.experiments.points import Point
 from memory.injection import queries
@@ -79,6 +80,7 @@ def record_deliveries(*, recipient: Recipient, point: Point, costs: Mapping[UUID
         )
         for memory_id, cost in costs.items()
     )
+    metrics.INJECTIONS.labels(point.value).inc(len(costs))
 
 
 def read_and_count(
