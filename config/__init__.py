@@ -16,6 +16,7 @@ Its parts:
   `accounts/jobs.py`.
 - `health.py` has the checks of an installation, `telemetry.py` the lines of the log.
 - `embedded/` is the start with one command: Postgres, Valkey, web, worker and clock together.
+- `backup/` makes backups and brings them back.
 - `demo.py` loads the demo, `translations.py` compiles the catalogs of pages.
 
 Decisions.

@@ -89,6 +89,22 @@ class DatabaseWrapper(base.DatabaseWrapper):  # type: ignore[misc]  # django-ten
         finally:
             self._become(application, is_owner=False)
 
+    @contextmanager
+    def as_owner_of(self, *, database: str) -> Iterator[None]:
+        """Be the owner of the tables in another database of the server until the block ends.
+
+        Raises TransactionManagementError in a transaction.
+        """
+        self.validate_no_atomic_block()
+        before, was_owner = self.settings_dict, self.is_owner
+        options = {**before["OPTIONS"], "pool": False}
+        owner = {**before, **(settings.DATABASE_OWNER or {}), "NAME": database}
+        self._become({**owner, "OPTIONS": options}, is_owner=True)
+        try:
+            yield
+        finally:
+            self._become(before, is_owner=was_owner)
+
     def _become(self, settings_dict: dict[str, Any], *, is_owner: bool) -> None:
         self.close()
         self.settings_dict = settings_dict

@@ -1,4 +1,4 @@
-"""`python -m config.embedded run|servers|stop-check|manage`: the door of the start."""
+"""`python -m config.embedded run|servers|stop-check|restore|manage`: the door of the start."""
 
 import argparse
 import json
@@ -12,8 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from config import env
+from config.backup import keys
 from config.embedded import home as homes
-from config.embedded import servers, startup
+from config.embedded import restoration, servers, startup
 from config.embedded.home import StartError
 from config.embedded.processes import Console, Group, StopRequested
 from config.embedded.servers import Durability
@@ -49,6 +50,9 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     commands.add_parser("run", help="start everything; settings come from the environment")
     only = commands.add_parser("servers", help="start database and queue alone")
     only.add_argument("--fast", action="store_true", help="throw-away folder, no fsync")
+    restore = commands.add_parser("restore", help="restore a backup into a new data folder")
+    restore.add_argument("source", metavar="FROM", help="a backup, or a place: its newest")
+    keys.add_key_option(restore)
     commands.add_parser("stop-check", help="say whether anything of a start still works")
     manage = commands.add_parser("manage", help="run a command of manage.py in the home")
     manage.add_argument("rest", nargs=argparse.REMAINDER, help="the command with its arguments")
@@ -62,6 +66,14 @@ def _run(chosen: argparse.Namespace, environment: Mapping[str, str], out: Consol
     setup = startup.read(environment=environment)
     if chosen.command == "stop-check":
         _check_stopped(setup, environment, out)
+    elif chosen.command == "restore":
+        restoration.run(
+            setup=setup,
+            environment=environment,
+            console=out,
+            source=chosen.source,
+            key_file=chosen.key_file,
+        )
     elif chosen.command == "manage":
         _manage(setup, environment, tuple(chosen.rest))
     elif chosen.fast:

@@ -11,8 +11,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 APPS = ("accounts", "config", "frontend", "graph", "teams")
 BUDGETS = {  # subject: lines
-    "accounts": 7_170,
-    "config": 5_350,
+    "accounts": 7_190,
+    "config": 6_550,
     "frontend": 6_480,
     "graph": 3_200,
     "memory/api": 4_090,
@@ -41,8 +41,8 @@ BUDGETS = {  # subject: lines
     "memory/topics": 990,
     "teams": 2_815,
 }
-WHOLE = 86_000  # the product
-TESTS = 65_300
+WHOLE = 87_220  # the product
+TESTS = 65_530
 
 
 @pytest.mark.parametrize("subject", BUDGETS)

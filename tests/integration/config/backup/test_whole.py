@@ -1,0 +1,219 @@
+"""A whole backup: everything comes back equal, or nothing at all and a sentence why."""
+
+import json
+import shutil
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.contrib.auth import authenticate
+
+from accounts import tenancy
+from accounts.authentication import caller_from_token, entered
+from config.backup import actions, archive, contents
+from config.backup.archive import Backup
+from config.backup.places import BackupError
+from memory.search.actions import search
+from memory.search.request import SearchRequest
+from teams.audit import verify
+from tests.integration.config.backup.conftest import (
+    KEY,
+    NOW,
+    TEXTS,
+    Installation,
+    MakeDatabase,
+    inside,
+)
+from tests.support.people import PASSWORD
+
+EVERY_TABLE = """
+SELECT n.nspname || '.' || c.relname
+FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p') AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+"""
+
+pytestmark = pytest.mark.django_db
+
+
+def found_by(token: str) -> list[tuple[str, str, float]]:
+    """Return what a token's owner finds: ids, texts and scores in their order."""
+    caller = caller_from_token(text=token, agent="", ip="", now=NOW)
+    with entered(caller):
+        request = SearchRequest(query="lines without a tax code", threshold=0.0)
+        answer = search(caller=caller, request=request, now=NOW)
+    return [(str(hit.memory.id), hit.memory.content, hit.relevance) for hit in answer.hits]
+
+
+def test_everything_is_equal_in_an_empty_database(
+    installation: Installation, backup: Backup, make_database: MakeDatabase
+) -> None:
+    before = [found_by(place.token) for place in (installation.acme, installation.globex)]
+    database = make_database()
+
+    actions.restore(backup=backup, database=database)
+
+    promised = actions.read_contents(backup=backup)
+    with database.connect() as line:
+        assert (
+            contents.differences(was=promised, now=contents.count_contents(connection=line)) == ()
+        )
+    with inside(database):
+        after = [found_by(place.token) for place in (installation.acme, installation.globex)]
+        for tenant in tenancy.each_organization():
+            with tenancy.enter(tenant):
+                verdict = verify()
+                assert verdict.fault is None
+                assert verdict.checked >= len(TEXTS)
+        slug = installation.acme.caller.organization_slug
+        assert authenticate(None, email=f"owner@{slug}.test", password=PASSWORD) is not None
+    assert after == before
+    assert all(len(found) == len(TEXTS) for found in after)
+
+
+def test_no_table_is_left_out(backup: Backup) -> None:
+    promised = actions.read_contents(backup=backup)
+
+    with actions.own_database().connect() as line:
+        tables = {name for (name,) in line.execute(EVERY_TABLE).fetchall()}
+
+    assert tables - set(promised.tables) == set()
+    assert sum(1 for name in promised.tables if name.startswith("t_")) > 0
+
+
+def test_files_of_the_data_folder_come_back_where_they_are_missing(
+    installation: Installation, backup: Backup, make_database: MakeDatabase
+) -> None:
+    (installation.home / "credentials.json").unlink()
+    (installation.home / "run" / "steps.json").write_text('["demo", "welcome"]')
+
+    actions.restore(backup=backup, database=make_database())
+
+    assert (installation.home / "credentials.json").read_text() == "{}"
+    assert (installation.home / "run" / "steps.json").read_text() == '["demo", "welcome"]'
+
+
+def test_without_a_key_no_secret_is_in_a_backup_and_that_is_told(
+    installation: Installation, tmp_path: Path
+) -> None:
+    made = actions.back_up(address=str(tmp_path), secret=None, keep=None, now=NOW)
+
+    texts = {path.name: path.read_bytes() for path in (tmp_path / made.name).iterdir()}
+    assert made.manifest.needs == ("CAIRN_SECRET_KEY", "CAIRN_TOKEN_PEPPER")
+    assert set(json.loads(texts["home.json"])) == {"run/steps.json"}
+
+
+def test_an_encrypted_backup_shows_no_text_and_no_name(
+    installation: Installation, kept: Path
+) -> None:
+    stored = b"".join(path.read_bytes() for path in kept.rglob("*.*") if path.is_file())
+
+    assert installation.acme.caller.organization_slug.encode() not in stored
+    assert b"PGDMP" not in stored
+
+
+def test_old_backups_are_deleted_and_unfinished_ones_do_not_count(
+    installation: Installation, tmp_path: Path
+) -> None:
+    for hours in (0, 1):
+        actions.back_up(
+            address=str(tmp_path), secret=None, keep=None, now=NOW + timedelta(hours=hours)
+        )
+    killed = tmp_path / "cairn-20261101T000000Z"
+    killed.mkdir()
+    (killed / "database.dump").write_bytes(b"PGDMP")
+
+    made = actions.back_up(address=str(tmp_path), secret=None, keep=2, now=NOW + timedelta(hours=2))
+
+    left = ["cairn-20261120T130000Z", "cairn-20261120T140000Z"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == left
+    assert made.pruned == ("cairn-20261101T000000Z", "cairn-20261120T120000Z")
+
+
+def test_a_database_in_use_is_not_restored_into(backup: Backup) -> None:
+    with pytest.raises(BackupError, match="is not empty, and a restore replaces nothing"):
+        actions.restore(backup=backup, database=actions.own_database())
+
+
+def is_empty(make: MakeDatabase, backup: Backup, words: str) -> None:
+    """Check that a restore is refused with these words and leaves the database empty."""
+    database = make()
+    with pytest.raises(BackupError, match=words):
+        actions.restore(backup=backup, database=database)
+    with database.connect() as line:
+        assert line.execute(EVERY_TABLE).fetchall() == []
+
+
+@pytest.mark.parametrize("name", ["database.dump", "contents.json", "home.json"])
+@pytest.mark.parametrize("harm", ["one bit", "cut off", "gone"])
+def test_a_damaged_file_is_found_before_anything_is_restored(
+    kept: Path, tmp_path: Path, make_database: MakeDatabase, name: str, harm: str
+) -> None:
+    copy = shutil.copytree(kept, tmp_path / "copy")
+    path = next(copy.rglob(name))
+    text = bytearray(path.read_bytes())
+    text[len(text) // 2] ^= 1
+    if harm == "one bit":
+        path.write_bytes(text)
+    elif harm == "cut off":
+        path.write_bytes(text[:-20])
+    else:
+        path.unlink()
+
+    is_empty(make_database, archive.open_backup(address=str(copy), secret=KEY), name)
+
+
+def test_what_breaks_in_the_middle_of_a_load_leaves_nothing(
+    backup: Backup, kept: Path, tmp_path: Path, make_database: MakeDatabase
+) -> None:
+    class Breaks(archive.Backup):
+        """Well when it is checked, and damaged when it is read again."""
+
+        def check(self) -> None:
+            super().check()
+            path = next((tmp_path / "copy").rglob("database.dump"))
+            path.write_bytes(path.read_bytes()[:-5_000])
+
+    shutil.copytree(kept, tmp_path / "copy")
+    opened = archive.open_backup(address=str(tmp_path / "copy"), secret=KEY)
+
+    broken = Breaks(place=opened.place, name=opened.name, manifest=opened.manifest, key=opened.key)
+    is_empty(make_database, broken, "database.dump is not as it was written")
+
+
+def test_a_manifest_with_one_other_letter_is_refused(kept: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(kept, tmp_path / "copy")
+    path = next(copy.rglob("manifest.json"))
+    path.write_text(path.read_text().replace('"version": "0', '"version": "1'))
+
+    with pytest.raises(BackupError, match=r"manifest\.json is not as it was written"):
+        archive.open_backup(address=str(copy), secret=KEY)
+
+
+@pytest.mark.parametrize(
+    ("secret", "words"),
+    [(None, "is encrypted; give its key"), (b"another key of the tests", "with another key")],
+)
+def test_a_wrong_key_is_told_from_damage(kept: Path, secret: bytes | None, words: str) -> None:
+    with pytest.raises(BackupError, match=words):
+        archive.open_backup(address=str(kept), secret=secret)
+
+
+def test_a_backup_of_a_newer_version_is_refused_with_what_to_do(
+    backup: Backup, make_database: MakeDatabase
+) -> None:
+    manifest = backup.manifest
+    newer = manifest.model_copy(update={"migrations": (*manifest.migrations, "memory.0999_later")})
+
+    is_empty(
+        make_database,
+        Backup(place=backup.place, name=backup.name, manifest=newer, key=backup.key),
+        r"does not know memory\.0999_later\. Install the version that made it",
+    )
+
+
+def test_other_secrets_are_refused_with_where_to_find_the_right_ones(
+    backup: Backup, make_database: MakeDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("django.conf.settings.TOKEN_PEPPER", "another pepper " * 4)
+
+    is_empty(make_database, backup, "belongs to other secrets.*restore --secrets FILE")
