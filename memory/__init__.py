@@ -15,7 +15,8 @@ The subjects, in the order in which a memory meets them:
    organization has of its own: types, methodologies, styles.
 4. *Give.* `search` finds and ranks, or is silent. `injection` decides what agents are given without
    asking, and logs it. `checks` compares plans and diffs with what is known.
-5. *Measure.* `experiments` compares sessions with memory and without; `evaluation` measures search
+5. *Delete.* `erasure` deletes a memory, a session or what one person alone can see for good.
+6. *Measure.* `experiments` compares sessions with memory and without; `evaluation` measures search
    and extraction on judged sets.
 
 Below them: `providers` (models of vendors and of this machine), `text` (pure) and `taxonomy.py`,

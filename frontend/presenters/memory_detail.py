@@ -7,6 +7,7 @@ from accounts.caller import Caller, TokenScope, may
 from accounts.queries import people
 from frontend.presenters import html
 from memory.customization.queries import trust_floor
+from memory.erasure.actions.erase_memory import may_erase
 from memory.experiments import queries as experiments
 from memory.injection.eligibility import floor_of
 from memory.injection.queries import injection_bar
@@ -50,6 +51,7 @@ def inspect(*, memory: MemoryView, caller: Caller, now: datetime) -> dict[str, A
         "author": memory.author_agent or names.get(memory.author_user, ""),
         "active": memory.status == "active",
         "may_change": may(caller=caller, scope=TokenScope.WRITE),
+        "may_erase": may_erase(caller=caller, author_user=memory.author_user),
         "is_of_session": inbox.is_of_session(memory=memory),
         "proof": inbox.find_origin(caller=caller, memory=memory),
         "reentered": experiments.reentries_of_memory(caller=caller, memory_id=memory.id)

@@ -17,8 +17,8 @@ from frontend import labels
 from frontend.presenters import html, review_inbox, step_timeline
 from frontend.views import base, inbox
 from frontend.views.base import Frame
+from memory.erasure.actions import delete_session as deletion
 from memory.experiments import queries as experiments
-from memory.observer.actions import delete_session as deletion
 from memory.review.actions import bulk
 from memory.review.queries import inbox as reviews
 from memory.review.queries.rollback_plan import may_roll_back_session

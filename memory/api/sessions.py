@@ -9,7 +9,7 @@ from pydantic.config import JsonDict
 from accounts.api import jobs, schemas
 from accounts.api.endpoints import Answer, Call, delete, get, post
 from memory.api.schemas.memories import ProjectPageQuery, Slug
-from memory.observer.actions import delete_session as deleting
+from memory.erasure.actions import delete_session as deleting
 from memory.sessions import queries as sessions
 from memory.sessions.actions import append_events as recording
 from memory.sessions.actions import append_turns as appending

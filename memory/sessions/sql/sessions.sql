@@ -110,30 +110,6 @@ UPDATE memory_statistic SET counts = counts - 'notes'
 WHERE audience = %(audience)s AND project_id IS NOT DISTINCT FROM %(project)s::uuid
   AND kind = 'observed_error' AND updated_at >= %(since)s AND counts ? 'notes'
 
--- name: strip_provenance
--- Memories that were taken from a session lose where they came from, and nothing else.
-UPDATE memory_memory SET
-    session_id = nullif(session_id, %(session)s::uuid),
-    provenance_sessions = array_remove(provenance_sessions, %(session)s::uuid),
-    source_line = CASE WHEN source_uri LIKE %(origin)s THEN NULL ELSE source_line END,
-    source_uri = CASE WHEN source_uri LIKE %(origin)s THEN '' ELSE source_uri END
-WHERE session_id = %(session)s::uuid OR %(session)s::uuid = ANY (provenance_sessions)
-
--- name: uncount_words
--- Take the words of memories of one place out of its word counts, before they are deleted; a word that
--- nobody else has is gone.
-WITH gone AS (
-    SELECT word, count(*)::int AS documents
-    FROM memory_memorykeyword AS k CROSS JOIN LATERAL unnest(tsvector_to_array(k.lexemes)) AS word
-    WHERE k.memory_id = ANY (%(ids)s::uuid[]) GROUP BY 1),
-dropped AS (
-    DELETE FROM memory_lexeme AS l USING gone AS g
-    WHERE l.word = g.word AND l.audience = %(audience)s AND l.documents <= g.documents
-      AND l.project_id IS NOT DISTINCT FROM %(project)s::uuid)
-UPDATE memory_lexeme AS l SET documents = l.documents - g.documents FROM gone AS g
-WHERE l.word = g.word AND l.audience = %(audience)s AND l.documents > g.documents
-  AND l.project_id IS NOT DISTINCT FROM %(project)s::uuid
-
 -- name: add
 -- Add to many sums in one statement, by the index memory_statistic_once; a row a place, day and key.
 -- Numbers add up, decimals that are written as text too and stay exact; of `notes` the newer stands.

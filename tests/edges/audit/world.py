@@ -143,6 +143,7 @@ def _names(caller: Caller, who: Mapping[str, User], now: datetime) -> dict[str, 
     token = create_token(caller=caller, new=NewToken(name="laptop"), now=now).token
     return {
         "memory": str(memory.id),
+        "memory_short": memory.id.hex[-8:],  # what is typed before it is deleted
         "weighed": now.isoformat(),
         "code_run": str(code.run),
         "style": str(kept.id),

@@ -11,8 +11,8 @@ from django.db.models import Q
 
 from accounts import tenancy
 from accounts.models import Organization
+from memory.erasure.actions.delete_session import Fate, delete_session
 from memory.extraction.queries import month
-from memory.observer.actions.delete_session import Fate, delete_session
 from memory.observer.actions.finalize import finalize
 from memory.records.models import Memory
 from memory.sessions import counter_rows

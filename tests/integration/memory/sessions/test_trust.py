@@ -8,7 +8,7 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import Forbidden
-from memory.observer.actions.delete_session import Fate, delete_session
+from memory.erasure.actions.delete_session import Fate, delete_session
 from memory.records.actions import change_in_bulk, confirm
 from memory.records.models import Memory, ReviewVerdict
 from memory.records.queries import pending

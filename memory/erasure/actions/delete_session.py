@@ -7,7 +7,6 @@ somebody stands for: verified by a person, pinned, of governance layer 1, and of
 person asks in person. The audit log says who deleted how much, and nothing of what it was.
 """
 
-from collections import defaultdict
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -20,18 +19,17 @@ from accounts import tenancy
 from accounts.caller import Caller, decides_in_person, is_person
 from accounts.errors import Conflict, Forbidden
 from memory import sql_queries
-from memory.index import queries as index_queries
+from memory.erasure.actions import rows
 from memory.observer.actions import prior_sessions
 from memory.records.models import Memory
 from memory.sessions import queries as sessions
 from memory.sessions.actions import trust
 from memory.sessions.models import GivenOut, Session, Turn
-from memory.taxonomy import Governance, Status
-from teams import audit, changes
+from memory.taxonomy import Governance
+from teams import audit
 from teams.permissions import Act, allows, require
 
 FILE: Final = "sessions/sql/sessions.sql"
-REASON: Final = "what replaced it was deleted"
 
 
 class Fate(StrEnum):
@@ -107,7 +105,9 @@ def _deleted(caller: Caller, row: Session, memories: Fate, now: datetime) -> Rec
     trust.keep_session_evidence(row=row, now=now)
     erased = _erased(caller, row, now) if memories is Fate.DELETE else 0
     origin = f"session:{session_id}#%"
-    kept = sql_queries.execute("strip_provenance", file=FILE, session=session_id, origin=origin)
+    kept = sql_queries.execute(
+        "strip_provenance", file=rows.FILE, session=session_id, origin=origin
+    )
     sql_queries.execute("fold_given", file=FILE, session=session_id)
     GivenOut.all_rows.filter(session_id=session_id, withheld=True).delete()
     given, _ = GivenOut.objects.filter(session_id=session_id).delete()
@@ -133,29 +133,13 @@ def _erased(caller: Caller, row: Session, now: datetime) -> int:
     """
     proposed = Q(audience=row.project_id, needs_review=True)
     own = Q(audience__in=[one for one in (row.audience, row.opened_by) if one is not None])
-    rows = Memory.objects.select_for_update().filter(own | proposed, session_id=row.id)
-    found = rows.filter(project=row.project_id).order_by("id")
+    held = Memory.objects.select_for_update().filter(own | proposed, session_id=row.id)
+    found = held.filter(project=row.project_id).order_by("id")
     kept = Governance.CONSTITUTIONAL if is_person(caller=caller) else Governance.LEGISLATIVE
     ids: list[UUID] = []
-    by_audience: defaultdict[UUID, list[UUID]] = defaultdict(list)
     for one in found:
         is_stood_for = one.user_verified or one.pinned or one.governance <= kept
         if set(one.provenance_sessions) <= {row.id} and not is_stood_for:
             ids.append(one.id)
-            by_audience[one.audience].append(one.id)
-    replaced = Memory.objects.filter(superseded_by__in=ids).exclude(pk__in=ids)
-    left = tuple(replaced.order_by("id").values_list("id", flat=True))
-    Memory.objects.filter(pk__in=left).update(
-        superseded_by=None,
-        status=Status.ARCHIVED.value,
-        archived_reason=REASON,
-        updated_at=now,
-    )
-    GivenOut.all_rows.filter(memory_id__in=ids).delete()
-    changes.forget(object_ids=tuple(ids))
-    for audience, gone in by_audience.items():
-        place = {"audience": audience, "project": row.project_id}
-        sql_queries.execute("uncount_words", file=FILE, ids=gone, **place)
-    Memory.objects.filter(pk__in=ids).delete()
-    index_queries.sync_filters(memory_ids=left)
+    rows.erase_rows(memory_ids=ids, now=now)
     return len(ids)

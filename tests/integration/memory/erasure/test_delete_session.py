@@ -5,20 +5,19 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from django.db import connection
 from django.db.models import F
 
 from accounts import tenancy
 from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import Conflict, Forbidden, NotFound
+from memory.erasure.actions.delete_session import Fate, Receipt, delete_session
 from memory.index import queries as index_queries
-from memory.observer.actions.delete_session import Fate, Receipt, delete_session
 from memory.records.models import Memory
 from memory.search.actions import search
 from memory.search.request import SearchRequest
 from memory.sessions.models import GivenOut, Session
 from teams.audit import every_entry
-from tests.support import memories
+from tests.support import dump, memories
 from tests.support.agent_runs import Run, Shop, counted, only_memory, update_memory
 
 CANARY = "zyxquint"
@@ -27,19 +26,11 @@ SAID = (
     f"{CANARY} was only ever said here.",
 )
 OTHER = UUID(int=9)
-TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1"
 
 
 def hits(word: str = CANARY) -> set[str]:
     """Return in which tables of the organization a word stands."""
-    found: set[str] = set()
-    with tenancy.unit(), connection.cursor() as cursor:
-        cursor.execute(TABLES)
-        for (table,) in cursor.fetchall():
-            statement = f"SELECT 1 FROM {table} AS t WHERE t::text ILIKE %s LIMIT 1"
-            cursor.execute(statement, [f"%{word}%"])
-            found |= {table} if cursor.fetchone() else set()
-    return found
+    return dump.tables_with(word=word)
 
 
 @pytest.fixture
