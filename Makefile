@@ -45,10 +45,13 @@ TEMPLATE_STYLE := --quiet --indent-width 2 --line-length 120
 STATIC := frontend/static/frontend
 
 .DEFAULT_GOAL := run
-.PHONY: run doctor ner test lint check format lock bench bench-search bench-session bench-ingest
+.PHONY: run restart doctor ner test lint check format lock bench bench-search bench-session bench-ingest
 
 run: $(VENV)/.installed
 	@exec $(BIN)/python -m config.embedded run
+
+restart: $(VENV)/.installed
+	@exec $(BIN)/python -m config.embedded restart
 
 doctor: $(VENV)/.installed
 	@exec $(BIN)/python -m config.embedded manage doctor

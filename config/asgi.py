@@ -6,6 +6,7 @@ Django, sockets only from our own origin; the consumer asks whose session their 
 
 import gc
 import os
+from collections.abc import MutableMapping
 from threading import Thread
 from typing import Any
 
@@ -27,17 +28,17 @@ from memory.secrets import scanner  # noqa: E402
 DATABASE_SILENCE_S = 20  # longer than any statement of a request
 
 timeouts.limit_silence(seconds=DATABASE_SILENCE_S)
-Thread(target=scanner.prepare, name="rules about secrets", daemon=True).start()
-metrics.start_reporting(program="web")
 sockets = AllowedHostsOriginValidator(CookieMiddleware(URLRouter(websocket_urlpatterns)))
 agents = mcp.asgi_app(counter=throttling.counter)
 gc.collect()
 gc.freeze()  # as in config.celery: nothing that is loaded is looked through again
 
 
-async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
+async def application(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
     """Hand a connection to whoever serves it."""
     if scope["type"] == "lifespan":
+        Thread(target=scanner.prepare, name="rules about secrets", daemon=True).start()
+        metrics.start_reporting(program="web")
         await agents(scope, receive, send)
     elif scope["type"] == "websocket":
         await sockets(scope, receive, send)

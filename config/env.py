@@ -166,6 +166,7 @@ VARIABLES = (
     Variable("CAIRN_EMAIL_PASSWORD", str, "", "its password"),
     Variable("CAIRN_EMAIL_FROM", str, "cairn@localhost", "sender of mails"),
     Variable("CAIRN_TRUSTED_PROXIES", _whole_number, 0, "proxies in front"),
+    Variable("CAIRN_WEB_PROCESSES", _positive, None, "web processes"),
     Variable("CAIRN_WORKERS", _whole_number, 2, "processes of the worker"),
     Variable("CAIRN_JOB_SECONDS", _positive, 900, "longest run of a job"),
     Variable("CAIRN_JOB_MEMORY_MB", _positive, 2048, "most memory of a job"),

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from threading import BoundedSemaphore
+from threading import BoundedSemaphore, Event
 from typing import Annotated, Any, ClassVar, Final, TypeVar
 from uuid import UUID
 
@@ -103,6 +103,12 @@ class WaitQuery(schemas.Query):
 
 
 _places = BoundedSemaphore(MOST_WAITING)
+_is_ending = Event()
+
+
+def stop_waiting() -> None:
+    """End all waiting of this process, now and from now on: it is about to end itself."""
+    _is_ending.set()
 
 
 def until(
@@ -118,9 +124,9 @@ def until(
         return found
     ends_at = time.monotonic() + seconds
     try:
-        while not found and time.monotonic() < ends_at:
+        while not found and time.monotonic() < ends_at and not _is_ending.is_set():
             tenancy.let_go()
-            time.sleep(PAUSE_SECONDS)
+            _is_ending.wait(PAUSE_SECONDS)
             check()
             found = look()
         return found

@@ -1,12 +1,14 @@
-"""`python -m config.embedded run|servers|stop-check|restore|manage`: the door of the start."""
+"""`python -m config.embedded run|restart|servers|stop-check|restore|manage`: door of the start."""
 
 import argparse
 import json
 import os
 import shlex
 import shutil
+import signal
 import sys
 import tempfile
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +23,7 @@ from config.embedded.servers import Durability
 from config.embedded.startup import Setup
 
 READ_BYTES = 4096
+POLL_SECONDS = 0.1
 
 
 def main(*, arguments: list[str]) -> int:
@@ -48,6 +51,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m config.embedded", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("run", help="start everything; settings come from the environment")
+    commands.add_parser("restart", help="replace the running programs, refusing nobody meanwhile")
     only = commands.add_parser("servers", help="start database and queue alone")
     only.add_argument("--fast", action="store_true", help="throw-away folder, no fsync")
     restore = commands.add_parser("restore", help="restore a backup into a new data folder")
@@ -66,6 +70,8 @@ def _run(chosen: argparse.Namespace, environment: Mapping[str, str], out: Consol
     setup = startup.read(environment=environment)
     if chosen.command == "stop-check":
         _check_stopped(setup, environment, out)
+    elif chosen.command == "restart":
+        _restart(setup, out)
     elif chosen.command == "restore":
         restoration.run(
             setup=setup,
@@ -93,6 +99,26 @@ def _check_stopped(setup: Setup, environment: Mapping[str, str], out: Console) -
         with homes.held(home=home):
             servers.check_stopped(environment=environment, home=home.root)
     out.say(f"nothing runs over {home.root}")
+
+
+def _restart(setup: Setup, out: Console) -> None:
+    """Have the running group replace its programs; raises StartError when it did not."""
+    home = homes.Home(root=setup.home)
+    supervisor = homes.holder(home=home)
+    if supervisor is None or not home.environment.exists():
+        raise StartError(f"Cairn does not run over {setup.home}; start it with: make run")
+    before, _ = homes.read_restarts(home=home)
+    began = time.monotonic()
+    os.kill(supervisor, signal.SIGHUP)
+    count, failure = before, ""
+    while count == before:
+        time.sleep(POLL_SECONDS)
+        if homes.holder(home=home) != supervisor:
+            raise StartError("Cairn was stopped meanwhile.")
+        count, failure = homes.read_restarts(home=home)
+    if failure:
+        raise StartError(f"Not restarted, what ran before goes on: {failure}")
+    out.say(f"restarted in {time.monotonic() - began:.1f} s")
 
 
 def _manage(setup: Setup, environment: Mapping[str, str], arguments: tuple[str, ...]) -> None:

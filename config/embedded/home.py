@@ -90,6 +90,11 @@ class Home:
         return self.run / "environment.json"
 
     @property
+    def restarts(self) -> Path:
+        """How often the running programs were replaced, and why the last time failed, if it did."""
+        return self.run / "restarts.json"
+
+    @property
     def is_first_start(self) -> bool:
         """Whether no start has made its secrets here yet."""
         return not (self.root / "secrets.json").exists()
@@ -146,6 +151,34 @@ def held(*, home: Home) -> Iterator[None]:
         file.flush()
         yield
         file.truncate(0)
+
+
+def holder(*, home: Home) -> int | None:
+    """Return the id of the process that holds the folder, None where none does."""
+    try:
+        with (home.run / "lock").open("r") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return None
+    except BlockingIOError:
+        text = (home.run / "lock").read_text().strip()
+        return int(text) if text.isdecimal() else None
+    return None
+
+
+def read_restarts(*, home: Home) -> tuple[int, str]:
+    """Return how many restarts there were since the start, and the failure of the last or ""."""
+    try:
+        stored = json.loads(home.restarts.read_text())
+    except FileNotFoundError:
+        return 0, ""
+    return int(stored["count"]), str(stored["failure"])
+
+
+def note_restart(*, home: Home, failure: str) -> None:
+    """Keep that a restart came to its end, for whoever asked for it."""
+    count = read_restarts(home=home)[0] + 1
+    write_private(path=home.restarts, text=json.dumps({"count": count, "failure": failure}))
 
 
 def load_secrets(*, home: Home) -> dict[str, str]:

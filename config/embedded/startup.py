@@ -7,7 +7,6 @@ of the first start, whose names are kept in the data folder once they are done.
 import errno
 import json
 import os
-import signal
 import socket
 import sys
 import time
@@ -18,6 +17,7 @@ from pathlib import Path
 from config import env
 from config.embedded import home as homes
 from config.embedded import servers
+from config.embedded.fleet import Fleet, beat, web, worker
 from config.embedded.home import Home, StartError, write_private
 from config.embedded.processes import NOTHING, Console, Group, Process, Program, StopRequested
 from config.embedded.servers import Durability
@@ -26,20 +26,13 @@ from memory.client.install import HARNESSES
 SETTINGS_MODULE = "config.settings.production"
 OWNERS_ALONE = "DATABASE_OWNER_URL"  # for what makes tables, never for what serves
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104 - compared only
-ANSWER_SECONDS = 2.0
-GRACEFUL_WEB_SECONDS = 7  # requests in flight; then sockets are closed with 1012
-KEEP_ALIVE_SECONDS = 75  # uvicorn's 5 s closed connections under busy clients (measured)
-CELERY = ("-m", "celery", "-q", "-A", "config")
-SERVER = (  # addresses that callers name themselves are read by Cairn, with CAIRN_TRUSTED_PROXIES
-    *("-m", "uvicorn", "config.asgi:application", "--no-proxy-headers"),
-    *("--ws", "websockets-sansio", "--lifespan", "on", "--log-level", "warning"),
-)
-ROOT_WARNING = "ignore:You're running the worker with superuser"  # containers do so by design
+BACKLOG = 2_048  # connections that wait for a web process; the kernel's own bound is 4,096
+MOST_WEB_PROCESSES = 4  # by default; more do not help while one database answers
 MANAGE = (sys.executable, str(env.ROOT / "manage.py"))
 CREDENTIALS = r'^[{}]$|^ *"(url|email|password|token|organization|project)": '  # shown at the end
 FIELDS = ("url", "email", "password", "token", "organization", "project")
 DONE_NAME = "steps.json"
-BOOTSTRAP = "bootstrap"
+TABLES, BOOTSTRAP = "migrate", "bootstrap"
 DEMO, DEMO_SESSION, WELCOME = "demo", "session", "welcome"  # done once, kept under these names
 
 
@@ -52,6 +45,7 @@ class Setup:
     port: int
     base_url: str
     models: Path
+    web_processes: int
     workers: int
     with_demo: bool
     database_url: str
@@ -71,6 +65,7 @@ def read(*, environment: Mapping[str, str]) -> Setup:
         port=port,
         base_url=own_url.rstrip("/"),
         models=values["CAIRN_MODELS"] if environment.get("CAIRN_MODELS") else home / "models",
+        web_processes=values["CAIRN_WEB_PROCESSES"] or min(cores(), MOST_WEB_PROCESSES),
         workers=values["CAIRN_WORKERS"],
         with_demo=values["CAIRN_DEMO"],
         database_url=values["DATABASE_URL"],
@@ -86,14 +81,12 @@ def run(*, environment: Mapping[str, str], console: Console) -> None:
     """
     setup = read(environment=environment)
     home = homes.prepare(root=setup.home)
-    with homes.held(home=home):
-        check_free(host=setup.host, port=setup.port)
+    with homes.held(home=home), reserve(host=setup.host, port=setup.port) as listener:
         group = Group(console=console)
         group.listen()
         console.heading(f"Cairn starts over {home.root}")
         try:
-            _start(group, setup, home, environment)
-            group.run_until_stopped()
+            _start(group, setup, home, environment, listener)
         except StopRequested:
             console.say("stopping; once more Ctrl-C ends everything at once")
         finally:
@@ -131,7 +124,14 @@ def start_servers(
     return setup
 
 
-def _start(group: Group, setup: Setup, home: Home, environment: Mapping[str, str]) -> None:
+def _start(
+    group: Group,
+    setup: Setup,
+    home: Home,
+    environment: Mapping[str, str],
+    listener: socket.socket,
+) -> None:
+    """Start everything, print where it is, and look after it. Raises StartError, StopRequested."""
     secrets = homes.load_secrets(home=home)
     setup = start_servers(
         group=group, setup=setup, environment=environment, durability=Durability.SAFE
@@ -143,31 +143,25 @@ def _start(group: Group, setup: Setup, home: Home, environment: Mapping[str, str
         **without_owner(environment=completed),
         "PROMETHEUS_MULTIPROC_DIR": str(homes.empty_folder(path=home.run / "metrics")),
     }
-    done = read_done(home=home)
+    fleet = Fleet(
+        group=group,
+        environment=serving,
+        programs=(
+            *(
+                web(number=number, listener=listener.fileno(), environment=serving)
+                for number in range(1, setup.web_processes + 1)
+            ),
+            worker(count=setup.workers, environment=serving),
+            beat(run_folder=home.run, environment=serving),
+        ),
+    )
     for path in homes.tighten(home=home):
         group.console.say(f"{path} could be read by others; its mode is 600 now")
-    is_known = home.credentials.exists()
-    for title, step in due_steps(
-        setup=setup,
-        credentials=home.credentials if is_known else home.first_credentials,
-        tokens=home.tokens,
-        done=done,
-        environment=completed,
-    ):
-        with group.console.step(title):
-            code = group.run_to_end(step)
-            if code != 0:
-                raise StartError(f"{title}: the step failed (code {code}); see its lines above.")
-        if step.name == DEMO:
-            mark_done(home=home, name=DEMO)
-    with group.console.step("web server"):
-        server = group.keep_running(
-            web(setup=setup, environment=serving),
-            is_ready=lambda: is_live(host=setup.host, port=setup.port),
-        )
-        group.await_ready(server)
-    group.keep_running(worker(setup=setup, environment=serving))
-    group.keep_running(beat(run_folder=home.run, environment=serving))
+    is_known, done = home.credentials.exists(), read_done(home=home)
+    run_steps(group=group, setup=setup, home=home, environment=completed, before_tables=fleet.load)
+    with group.console.step(f"{setup.web_processes} web processes"):
+        listen(listener, setup=setup)
+        fleet.start()
     fields = publish_credentials(home=home, url=setup.base_url)
     _welcome(group.console, home, fields, is_known=is_known and WELCOME in done)
     mark_done(home=home, name=WELCOME)
@@ -177,6 +171,49 @@ def _start(group: Group, setup: Setup, home: Home, environment: Mapping[str, str
         played = Program(name=DEMO, command=command, environment=serving, folder=env.ROOT)
         group.add(Process(program=played, console=group.console))
         mark_done(home=home, name=DEMO_SESSION)
+
+    def restart() -> None:
+        began, failure = time.monotonic(), ""
+        try:
+            run_steps(group=group, setup=setup, home=home, environment=completed)
+            fleet.replace()
+            group.console.say(f"restarted in {time.monotonic() - began:.1f} s")
+        except StartError as error:
+            failure = str(error)
+            group.console.say(f"not restarted, what ran before goes on: {failure}")
+        homes.note_restart(home=home, failure=failure)
+
+    group.run_until_stopped(on_restart=restart)
+
+
+def run_steps(
+    *,
+    group: Group,
+    setup: Setup,
+    home: Home,
+    environment: Mapping[str, str],
+    before_tables: Callable[[], object] = lambda: None,
+) -> None:
+    """Run the steps that are due, each to its end. Raises StartError when one fails.
+
+    `before_tables` is called once what programs load from files is there.
+    """
+    is_known = home.credentials.exists()
+    for title, step in due_steps(
+        setup=setup,
+        credentials=home.credentials if is_known else home.first_credentials,
+        tokens=home.tokens,
+        done=read_done(home=home),
+        environment=environment,
+    ):
+        if step.name == TABLES:
+            before_tables()
+        with group.console.step(title):
+            code = group.run_to_end(step)
+            if code != 0:
+                raise StartError(f"{title}: the step failed (code {code}); see its lines above.")
+        if step.name == DEMO:
+            mark_done(home=home, name=DEMO)
 
 
 def given_to_children(
@@ -224,7 +261,7 @@ def due_steps(
         ("weights", "model weights", (python, "-m", "memory.providers.weights", *models)),
         ("rules", "rules about secrets", (python, "-m", "memory.secrets.scanner", *models)),
         ("words", "translations", (python, "-m", "config.translations", "compile")),
-        ("migrate", "tables", (*MANAGE, "migrate", "-v", "0", "--skip-checks")),
+        (TABLES, "tables", (*MANAGE, "migrate", "-v", "0", "--skip-checks")),
     ]
     if not (credentials.exists() and has_tokens):
         steps.append((BOOTSTRAP, "owner account", bootstrap))
@@ -292,89 +329,50 @@ def _welcome(console: Console, home: Home, fields: Mapping[str, str], *, is_know
     console.heading(f"  {home.tokens}, which read and write. Ctrl-C stops everything.\n")
 
 
-def web(*, setup: Setup, environment: Mapping[str, str]) -> Program:
-    """Describe the web server: pages, API, sockets and MCP in one process."""
-    return Program(
-        name="web",
-        command=(
-            *(sys.executable, *SERVER),
-            *("--host", setup.host, "--port", str(setup.port)),
-            *("--timeout-keep-alive", str(KEEP_ALIVE_SECONDS)),
-            *("--timeout-graceful-shutdown", str(GRACEFUL_WEB_SECONDS)),
-        ),
-        environment=environment,
-        folder=env.ROOT,
-        halts=((signal.SIGTERM, 9),),
-    )
+def cores() -> int:
+    """Return the processor cores that this process may use."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
-def worker(*, setup: Setup, environment: Mapping[str, str]) -> Program:
-    """Describe the worker, which does the jobs kept in Postgres."""
-    return Program(
-        name="worker",
-        command=(
-            *(sys.executable, "-W", ROOT_WARNING, *CELERY, "worker"),
-            *("-P", "prefork", "-c", str(setup.workers), "-l", "WARNING"),
-            *("--without-gossip", "--without-mingle"),
-        ),
-        environment=environment,
-        folder=env.ROOT,
-        halts=((signal.SIGTERM, 5), (signal.SIGQUIT, 3)),
-    )
-
-
-def beat(*, run_folder: Path, environment: Mapping[str, str]) -> Program:
-    """Describe the clock that wakes the recurring jobs."""
-    return Program(
-        name="beat",
-        command=(
-            *(sys.executable, *CELERY, "beat"),
-            *("-s", str(run_folder / "beat"), "--pidfile=", "-l", "WARNING"),
-        ),
-        environment=environment,
-        folder=env.ROOT,
-        halts=((signal.SIGTERM, 3),),
-    )
-
-
-def check_free(*, host: str, port: int) -> None:
-    """Raise StartError with the way out unless a server may listen on the address."""
+def reserve(*, host: str, port: int) -> socket.socket:
+    """Take the address without listening yet. Raises StartError with the way out."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, kind, protocol, _name, address = found[0]
-        with socket.socket(family, kind, protocol) as line:
-            line.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            line.bind(address)
-            line.listen(1)
+        line = socket.socket(family, kind, protocol)
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        line.bind(address)
     except OSError as error:
-        reasons = {
-            errno.EADDRINUSE: (
-                f"Port {port} is used by another program; stop it or choose another port, "
-                f"for example: CAIRN_PORT={port + 1} make run"
-            ),
-            errno.EACCES: (
-                f"This user may not listen on port {port}; choose one above 1023 by CAIRN_PORT."
-            ),
-        }
-        reason = error.strerror or os.strerror(error.errno or 0)
-        other = f"{host} cannot be listened on ({reason}); correct CAIRN_HOST."
-        raise StartError(reasons.get(error.errno or 0, other)) from error
+        raise _refused(error, host, port) from error
+    return line
+
+
+def listen(line: socket.socket, *, setup: Setup) -> None:
+    """Take connections, which wait for a web process. Raises StartError with the way out."""
+    try:
+        line.listen(BACKLOG)
+    except OSError as error:  # another program took the address and listened meanwhile
+        raise _refused(error, setup.host, setup.port) from error
+
+
+def _refused(error: OSError, host: str, port: int) -> StartError:
+    reasons = {
+        errno.EADDRINUSE: (
+            f"Port {port} is used by another program; stop it or choose another port, "
+            f"for example: CAIRN_PORT={port + 1} make run"
+        ),
+        errno.EACCES: (
+            f"This user may not listen on port {port}; choose one above 1023 by CAIRN_PORT."
+        ),
+    }
+    reason = error.strerror or os.strerror(error.errno or 0)
+    other = f"{host} cannot be listened on ({reason}); correct CAIRN_HOST."
+    return StartError(reasons.get(error.errno or 0, other))
 
 
 def base_url(*, host: str, port: int) -> str:
     """Return the address to print: http, with brackets around an IPv6 host."""
     name = EVERYWHERE.get(host, host)
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
-
-
-def is_live(*, host: str, port: int) -> bool:
-    """Say whether the web server answers its liveness page without a fault of its own."""
-    request = b"GET /health/live HTTP/1.0\r\nHost: localhost\r\n\r\n"
-    address = (EVERYWHERE.get(host, host), port)
-    try:
-        with socket.create_connection(address, timeout=ANSWER_SECONDS) as line:
-            line.sendall(request)
-            status = line.recv(64).split(b" ", 2)
-    except OSError:
-        return False
-    return len(status) > 1 and status[1] < b"500"

@@ -77,8 +77,8 @@ class LocalEmbedder(LocalModel):
 
     def embed(self, *, texts: tuple[str, ...]) -> Vectors:
         with self._lock:
-            # the runtime's threads do not survive a fork: a child loads its own
-            if self._loaded is None or self._loaded[0] != os.getpid():
+            # the runtime's threads do not survive a fork; without any, forks share the weights
+            if self._loaded is None or (self._threads != 1 and self._loaded[0] != os.getpid()):
                 self._loaded = (os.getpid(), self._load())
             encoder = self._loaded[1]
         return encoder.encode(texts=texts)

@@ -8,6 +8,7 @@ another length are another space.
 
 # ruff: noqa: PLC0415 - clients and runtimes take up to 45 MB and half a second: loaded at first use
 
+import logging
 import re
 from collections.abc import Callable
 from functools import partial
@@ -23,6 +24,8 @@ from memory.providers.guard import LOCAL_RERANKER, Guard, ProviderSettings, is_o
 if TYPE_CHECKING:
     import cohere
     import openai
+
+log = logging.getLogger(__name__)
 
 OPENAI: Final = contracts.Provider.OPENAI_COMPATIBLE.value
 COHERE: Final = contracts.Provider.COHERE.value
@@ -174,6 +177,21 @@ def embedder(*, key: str = "", tenant: str = "") -> contracts.Embedder:
     """
     current = _current()
     return current.embedder(key=key or current.settings.embedder, tenant=tenant)
+
+
+def preload() -> None:
+    """Load the installation's models of this machine, for processes that are forked from this one.
+
+    One without its weights is left to those who use it: they answer without, and say so.
+    """
+    settings = _current().settings
+    try:
+        if runs_here(key=settings.embedder) and settings.local_threads == 1:
+            embedder().embed_queries(texts=("a text",))
+        if settings.reranker == LOCAL_RERANKER and (model := reranker()) is not None:
+            model.rerank(query="a text", texts=("another text",))
+    except ProviderUnavailable as error:
+        log.warning("A model was not loaded: %s", error.detail)
 
 
 def runs_here(*, key: str) -> bool:

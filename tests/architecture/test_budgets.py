@@ -11,8 +11,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 APPS = ("accounts", "config", "frontend", "graph", "teams")
 BUDGETS = {  # subject: lines
-    "accounts": 7_190,
-    "config": 6_550,
+    "accounts": 7_200,
+    "config": 7_200,
     "frontend": 6_480,
     "graph": 3_200,
     "memory/api": 4_130,
@@ -31,7 +31,7 @@ BUDGETS = {  # subject: lines
     "memory/management": 600,
     "memory/mcp": 1_490,
     "memory/observer": 5_180,
-    "memory/providers": 2_350,
+    "memory/providers": 2_370,
     "memory/records": 3_940,
     "memory/review": 3_640,
     "memory/search": 4_830,
@@ -42,8 +42,8 @@ BUDGETS = {  # subject: lines
     "memory/topics": 990,
     "teams": 2_815,
 }
-WHOLE = 89_500  # the product
-TESTS = 68_000
+WHOLE = 90_050  # the product
+TESTS = 68_300
 
 
 @pytest.mark.parametrize("subject", BUDGETS)

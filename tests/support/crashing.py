@@ -19,10 +19,11 @@ from pathlib import Path
 from threading import Event, RLock, Thread
 from typing import IO, Any, LiteralString
 
+import httpx
 import psycopg
 
 from config import env
-from config.embedded import processes, servers, startup
+from config.embedded import fleet, processes, servers, startup
 from config.embedded.processes import Program
 from config.embedded.servers import Durability
 from tests.support.site import free_port
@@ -90,7 +91,7 @@ class Installation:
         self._launch(self._described(name, told))
         if name == "web":
             setup = startup.read(environment=self.given)
-            await_that(lambda: startup.is_live(host=setup.host, port=setup.port))
+            await_that(lambda: _is_live(setup.base_url))
 
     def kill(self, name: str) -> None:
         """End a process and everything it started, without a warning."""
@@ -191,19 +192,16 @@ class Installation:
     def _described(self, name: str, told: dict[str, str]) -> Program:
         setup = startup.read(environment=self.given)
         if name in BEATS:
-            return replace(startup.beat(run_folder=self.home, environment=told), name=name)
+            return replace(fleet.beat(run_folder=self.home, environment=told), name=name)
         if name == "hands":
             command = (sys.executable, *PROGRAM, "work")
             return Program(name=name, command=command, environment=told, folder=env.ROOT)
         if name == "worker":
-            worker = startup.worker(setup=setup, environment=told)
+            worker = fleet.worker(count=setup.workers, environment=told)
             return replace(worker, command=(*worker.command, "-I", MOMENTS))
-        web = startup.web(setup=setup, environment=told)
-        product = "config.asgi:application"
-        command = (
-            f"{MOMENTS}_web:application" if part == product else part for part in web.command
-        )
-        return replace(web, command=tuple(command))
+        address = ("--host", setup.host, "--port", str(setup.port), "--log-level", "warning")
+        command = (sys.executable, "-m", "uvicorn", f"{MOMENTS}_web:application", *address)
+        return Program(name="web", command=command, environment=told, folder=env.ROOT)
 
     def _start_postgres(self) -> None:
         cluster = servers.prepare_postgres(
@@ -283,6 +281,13 @@ def _watched(site: Installation) -> Iterator[None]:
     finally:
         until.set()
         thread.join()
+
+
+def _is_live(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/health/live").is_success
+    except httpx.TransportError:
+        return False
 
 
 def await_that(is_so: Callable[[], bool], *, seconds: float = READY_SECONDS) -> None:

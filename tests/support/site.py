@@ -1,4 +1,4 @@
-"""A whole site on loopback for browsers: its own database, seeded people, a real uvicorn.
+"""A whole site on loopback for browsers: its own database, seeded people, two web processes.
 
 The servers of the test run are used, with a database of its own, so that what a browser writes does
 not meet the tests that roll back.
@@ -19,7 +19,6 @@ from urllib.request import urlopen
 
 import psycopg
 
-from config.embedded import startup
 from tests.support import servers
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -38,6 +37,8 @@ class Site:
     token: str
     organization: str
     project: str
+    supervisor: int  # its process id
+    log: Path
 
 
 @contextmanager
@@ -55,13 +56,13 @@ def running(
     seeded = json.loads(run("-m", "tests.support.seed", environment=environment))
     with log.open("wb") as output:
         server = subprocess.Popen(
-            [sys.executable, *startup.SERVER, "--host", "127.0.0.1",
-             "--port", environment["CAIRN_PORT"]],
+            [sys.executable, "-m", "tests.support.web_group"],
             env={**environment, **(over or {})}, cwd=ROOT, stdout=output, stderr=output,
         )  # fmt: skip
         try:
             _await(environment["CAIRN_BASE_URL"], server, log)
-            yield Site(url=environment["CAIRN_BASE_URL"], **seeded)
+            url = environment["CAIRN_BASE_URL"]
+            yield Site(url=url, supervisor=server.pid, log=log, **seeded)
         finally:
             server.terminate()
             server.wait(timeout=20)

@@ -129,3 +129,42 @@ def test_request_to_stop_ends_the_watch(group: Group) -> None:
 
     with pytest.raises(StopRequested):
         group.run_until_stopped()
+
+
+def test_a_retired_child_may_finish_and_is_not_started_again(
+    group: Group, make_child: MakeChild, printed: io.StringIO
+) -> None:
+    text = (
+        "import os, signal, sys, time\n"
+        "signal.signal(signal.SIGTERM, lambda *_: sys.exit(print('finished')))\n"
+        "print('up', flush=True)\ntime.sleep(600)"
+    )
+    old, new = make_child(text), make_child(FOREVER)
+    group.add(old)
+    group.add(new)
+    turn_until(group, lambda: printed.getvalue().count("up") == 2)
+
+    group.retire(old)
+    turn_until(group, lambda: old.child is None)
+
+    assert "web      | finished" in printed.getvalue()
+    assert "starting it again" not in printed.getvalue()
+    assert new.child is not None
+
+
+def test_a_child_that_reports_is_ready_when_it_has(group: Group, make_child: MakeChild) -> None:
+    text = "import os, sys, time\nos.write(int(sys.argv[1]), b'ready')\ntime.sleep(600)"
+    child = make_child(text)
+    child.program, child.is_ready = replace(child.program, reports=True), None
+    group.add(child)
+
+    group.await_ready(child)
+
+    assert child.ready
+
+
+def test_a_restart_is_carried_out_and_the_watch_goes_on(group: Group) -> None:
+    group.request_restart()
+
+    with pytest.raises(StopRequested):
+        group.run_until_stopped(on_restart=group.request_stop)

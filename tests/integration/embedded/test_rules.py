@@ -69,12 +69,22 @@ def test_busy_port_says_the_way_out() -> None:
         port = taken.getsockname()[1]
 
         with pytest.raises(StartError, match=f"CAIRN_PORT={port + 1} make run"):
-            startup.check_free(host="127.0.0.1", port=port)
+            startup.reserve(host="127.0.0.1", port=port)
+
+
+def test_a_port_that_another_program_listens_on_meanwhile_is_told_too() -> None:
+    with startup.reserve(host="127.0.0.1", port=0) as mine:
+        port = mine.getsockname()[1]
+        with socket.create_server(("127.0.0.1", port)):
+            setup = startup.read(environment={"CAIRN_PORT": str(port)})
+
+            with pytest.raises(StartError, match=f"Port {port} is used by another program"):
+                startup.listen(mine, setup=setup)
 
 
 def test_host_that_is_not_ours_is_refused_and_the_printed_one_is_one_a_browser_can_open() -> None:
     with pytest.raises(StartError, match="correct CAIRN_HOST"):
-        startup.check_free(host="192.0.2.1", port=8000)
+        startup.reserve(host="192.0.2.1", port=8000)
 
     assert startup.base_url(host="0.0.0.0", port=8000) == "http://127.0.0.1:8000"
     assert startup.base_url(host="::", port=8000) == "http://[::1]:8000"
@@ -113,6 +123,27 @@ def test_stale_pid_file_of_another_process_is_removed(tmp_path: Path) -> None:
     assert not pid_file.exists()
 
 
+def test_a_restart_without_a_running_group_says_how_to_start_one(tmp_path: Path) -> None:
+    told = _knocked("restart", home=tmp_path / "home")
+
+    assert told.returncode == 1
+    assert "does not run over" in told.stderr
+    assert "make run" in told.stderr
+
+
+def test_the_holder_of_a_folder_and_the_end_of_its_restarts_are_known(tmp_path: Path) -> None:
+    folder = home.prepare(root=tmp_path / "var")
+    assert home.holder(home=folder) is None
+
+    with home.held(home=folder):
+        assert home.holder(home=folder) == os.getpid()
+    assert home.holder(home=folder) is None
+
+    home.note_restart(home=folder, failure="")
+    home.note_restart(home=folder, failure="the loader does not start")
+    assert home.read_restarts(home=folder) == (2, "the loader does not start")
+
+
 def test_children_learn_addresses_and_secrets() -> None:
     chosen = startup.read(environment={"CAIRN_PORT": "8123", "CAIRN_HOME": "/data"})
     kept = {"secret_key": "s" * 40, "token_pepper": "p" * 40}
@@ -145,6 +176,7 @@ def test_credentials_follow_the_address_and_lost_ones_are_told(tmp_path: Path) -
         ["run", "everything"],
         ["servers", "--fsat"],
         ["stop-check", "now"],
+        ["restart", "web"],
         ["halt"],
         [],
     ],

@@ -1,0 +1,87 @@
+"""A web process: uvicorn on a socket that others accept from too, ended without losing a request.
+
+It reports once it has answered its own liveness page. Asked to end, it takes no new connection,
+says goodbye to open pages (1012, they come back elsewhere) and ends calls that only wait. Requests
+go on to their answer, each with `Connection: close`. A connection on which nothing happens is kept
+for a moment longer: a client that sends its next request while the server closes would see that
+request broken, and one that asks again within the moment is told in time.
+"""
+
+import asyncio
+import os
+import socket
+from collections.abc import MutableMapping
+from typing import Any, Final
+
+import httpx
+import uvicorn
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from accounts.api import jobs
+from config import asgi
+
+KEEP_ALIVE_SECONDS: Final = 75  # uvicorn's 5 s closed connections under busy clients (measured)
+FAREWELL_SECONDS: Final = 3.0  # of idle connections; busy clients ask again sooner
+GRACEFUL_SECONDS: Final = 50  # of requests in flight, the longest of which write large imports
+LOOK_SECONDS: Final = 0.05
+
+
+class WebServer(uvicorn.Server):
+    """One of several servers over one listening socket."""
+
+    def __init__(self, *, report: int) -> None:
+        """Serve the product; `report` is written to once it answers."""
+        settings = uvicorn.Config(
+            self.answer,
+            interface="asgi3",
+            proxy_headers=False,  # addresses that callers name themselves are read by Cairn
+            ws="websockets-sansio",
+            lifespan="on",
+            log_config=None,  # Django's
+            log_level="warning",
+            access_log=False,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=GRACEFUL_SECONDS,
+        )
+        super().__init__(settings)
+        self._report = report
+
+    async def answer(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
+        """Answer by the application; while this process ends, ask the client to connect anew."""
+
+        async def send_last(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start" and self.should_exit:
+                headers = [*message.get("headers", ()), (b"connection", b"close")]
+                message = {**message, "headers": headers}
+            await send(message)
+
+        await asgi.application(scope, receive, send_last if scope["type"] == "http" else send)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Take connections, and report."""
+        transport = httpx.ASGITransport(app=self.answer)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            (await client.get("/health/live")).raise_for_status()
+        await super().startup(sockets)
+        os.write(self._report, b"ready")
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End connections, each when that breaks nothing."""
+        jobs.stop_waiting()
+        for server in self.servers:
+            server.close()
+        open_connections = self.server_state.connections
+        for connection in tuple(open_connections):
+            if isinstance(connection, WebSocketsSansIOProtocol):
+                connection.shutdown()
+        clock = asyncio.get_running_loop().time
+        ends_at = clock() + FAREWELL_SECONDS
+        while open_connections and clock() < ends_at:
+            await asyncio.sleep(LOOK_SECONDS)
+        await super().shutdown(sockets)
+
+
+def serve(*, listener: int, report: int) -> None:
+    """Serve on an open listening socket until SIGTERM."""
+    with socket.socket(fileno=listener) as line:
+        WebServer(report=report).run(sockets=[line])
