@@ -18,7 +18,7 @@ from config.embedded.home import StartError
 from config.embedded.loader import Loader
 from config.embedded.processes import Group, Process, Program
 
-COMMAND: Final = (sys.executable, "-m", "config.embedded.programs")
+COMMAND: Final = (sys.executable, "-m", "config.embedded.serving")
 STOP_WEB_SECONDS: Final = 9  # at an end of all; one that is replaced has a minute
 LONGEST_JOB_SECONDS: Final = 900  # a replaced worker finishes what it does: CAIRN_JOB_SECONDS
 

@@ -3,7 +3,7 @@
 Loading costs five seconds of processor time and 300 MB, most of it the model; a fork costs a few
 hundredths of a second and shares all of that until one writes to it. So a program that died is back
 at once, and four web processes take little more memory than one. Only systems with Linux's
-`PR_SET_CHILD_SUBREAPER` can do that; elsewhere each program loads by itself (`programs.main`).
+`PR_SET_CHILD_SUBREAPER` can do that; elsewhere each program loads by itself (`serving.main`).
 
 Each program is forked twice and the one between ends, so the kernel gives the program to the
 supervisor, which waits for it like for any child. A loader may therefore die, or be replaced by one
@@ -22,7 +22,7 @@ from dataclasses import replace
 from typing import Final
 
 from config import env
-from config.embedded import programs
+from config.embedded import serving
 from config.embedded.home import LIBC, StartError
 from config.embedded.processes import (
     ORPHANED_EXIT,
@@ -87,7 +87,7 @@ class Loader(Process):
 def main(*, descriptor: int) -> None:
     """Load everything, then fork whatever is asked for until the supervisor hangs up."""
     supervisor = os.getppid()
-    programs.load()
+    serving.load()
     with socket.socket(fileno=descriptor) as line:
         line.send(READY)
         while True:
@@ -107,7 +107,7 @@ def main(*, descriptor: int) -> None:
     _settle(name=name, supervisor=supervisor, output=output)
     code = 1
     try:
-        code = programs.run(kind_of(name=name), arguments=arguments, descriptors=descriptors)
+        code = serving.run(kind_of(name=name), arguments=arguments, descriptors=descriptors)
     except SystemExit as ending:
         code = ending.code if isinstance(ending.code, int) else 1
     os._exit(code)  # the runtime's destructors would wait for threads that a fork does not have

@@ -1,6 +1,6 @@
 """What runs in a program of ours once it is loaded: the web server, the worker, the clock.
 
-`loader` forks after `load`; run by itself (`python -m config.embedded.programs web 3 4`), a program
+`loader` forks after `load`; run by itself (`python -m config.embedded.serving web 3 4`), a program
 loads first. What the supervisor knows of them stands in `fleet`.
 """
 
