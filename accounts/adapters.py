@@ -26,7 +26,7 @@ from django.utils import timezone
 from django.utils.deprecation import MiddlewareMixin
 from redis.exceptions import RedisError
 
-from accounts import live, peppers
+from accounts import known_browsers, live, peppers
 from accounts.actions.organizations import ensure_home
 from accounts.api.requests import address_of
 from accounts.errors import CairnError, Conflict, Unavailable
@@ -94,14 +94,24 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         """Return what failed sign-ins are counted by: the account, however its address is written.
 
         One account has several addresses, and one address several spellings that the database takes
-        for the same (an "i" without its dot); each would otherwise have tries of its own.
+        for the same (an "i" without its dot); each would otherwise have tries of its own. A browser
+        of the account has, so that nobody else's guesses keep its owner out.
         """
         address = str(credentials.get("email", "")).strip()
         owner = User.objects.filter(email__iexact=address).values_list("pk", flat=True).first()
         if owner is None:
             others = EmailAddress.objects.filter(email__iexact=address)
             owner = others.order_by("-verified", "id").values_list("user_id", flat=True).first()
-        return f"address:{address.lower()}" if owner is None else f"account:{owner}"
+        if owner is None:
+            return f"address:{address.lower()}"
+        browser = known_browsers.nonce_of(request=request, user_id=owner)
+        return f"account:{owner}:{browser}" if browser else f"account:{owner}"
+
+    def post_login(self, request: HttpRequest, user: User, **more: Any) -> HttpResponse:
+        """Answer a sign-in, and mark the browser as one of the account's."""
+        response: HttpResponse = super().post_login(request, user, **more)
+        known_browsers.remember(request=request, response=response, user_id=user.pk)
+        return response
 
     def get_reset_password_from_key_url(self, key: str) -> str:
         """Return the link of a reset mail."""

@@ -84,6 +84,37 @@ def test_every_address_of_an_account_counts_for_it(client: Client, member: User)
 
 
 @pytest.mark.usefixtures("clean_cache")
+def test_guesses_of_others_do_not_keep_an_account_out_of_its_own_browser(
+    client: Client, member: User
+) -> None:
+    form = {"login": member.email, "password": PASSWORD}
+    assert client.post(LOGIN, form).status_code == 302
+    client.post(reverse("account_logout"))
+    stranger, another = Client(REMOTE_ADDR="192.0.2.1"), Client(REMOTE_ADDR="192.0.2.2")
+    assert sum(_looked_at(stranger, member.email) for _ in range(8)) == ALLOWED
+
+    refused = another.post(LOGIN, form)
+    own = client.post(LOGIN, form)
+
+    assert (refused.status_code, own.status_code) == (200, 302)
+
+
+@pytest.mark.usefixtures("clean_cache")
+def test_a_known_browser_has_no_more_tries_and_none_at_other_accounts(
+    client: Client, member: User, owner: User
+) -> None:
+    assert client.post(LOGIN, {"login": member.email, "password": PASSWORD}).status_code == 302
+    client.post(reverse("account_logout"))
+    stranger = Client(REMOTE_ADDR="192.0.2.1")
+    assert sum(_looked_at(stranger, owner.email) for _ in range(8)) == ALLOWED
+
+    assert sum(_looked_at(client, owner.email) for _ in range(2)) == 0
+    assert sum(_looked_at(client, member.email) for _ in range(8)) == ALLOWED
+    client.cookies["cairn-known"] = "forged"
+    assert not _looked_at(client, owner.email)
+
+
+@pytest.mark.usefixtures("clean_cache")
 @pytest.mark.parametrize(("proxies", "claims"), [(0, "{n}.0.0.1"), (1, "{n}.0.0.1, 192.0.2.7")])
 def test_a_claimed_address_gives_no_more_tries(
     db: None, settings: Any, proxies: int, claims: str

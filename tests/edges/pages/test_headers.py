@@ -78,7 +78,7 @@ def _cookie_faults(cookie: Morsel[str]) -> list[str]:
         "SameSite": cookie["samesite"] == "Lax",
         "Path": cookie["path"] == "/",
         "Domain": not cookie["domain"],
-        "name": cookie.key in {"cairn", "cairn-csrf", "cairn-language"},
+        "name": cookie.key in {"cairn", "cairn-csrf", "cairn-language", "cairn-known"},
     }
     return [f"{cookie.key}: {name}" for name, holds in wanted.items() if not holds]
 
