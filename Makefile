@@ -22,10 +22,12 @@ SHARED := $(if $(DATABASE_URL),,-n 4 --dist loadgroup --no-loadscope-reorder)
 # else they leave out what needs it and say so at the end; with CI=true nothing is left out.
 define install_programs
 if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null \
-  && ! { command -v chromium && command -v pgbouncer; } > /dev/null; then \
-  echo "… installing chromium and pgbouncer for the tests" >&2; \
-  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium pgbouncer; \
-    systemctl disable --now -q pgbouncer; } > /dev/null 2>&1; \
+  && ! { command -v chromium && command -v pgbouncer && command -v nginx \
+    && command -v systemd-analyze; } > /dev/null; then \
+  echo "… installing chromium, pgbouncer, nginx and systemd for the tests" >&2; \
+  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+      chromium pgbouncer nginx-light systemd; \
+    systemctl disable --now -q pgbouncer nginx; } > /dev/null 2>&1; \
 fi
 endef
 

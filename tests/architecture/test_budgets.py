@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 APPS = ("accounts", "config", "frontend", "graph", "teams")
 BUDGETS = {  # subject: lines
-    "accounts": 7_200,
+    "accounts": 7_260,
     "config": 7_200,
     "frontend": 6_480,
     "graph": 3_200,

@@ -1,4 +1,4 @@
-"""Programs that some tests need and that come with no Python package: a browser and a pooler.
+"""Programs that some tests need and that come with no Python package: a browser, servers.
 
 A test names its program by a marker. Where the program is missing, those tests are left out and the
 run ends by saying which, and how to add them. With CI=true nothing is left out: a test without its
@@ -60,6 +60,15 @@ PROGRAMS: Final = {
         package="pgbouncer",
         variable="CAIRN_PGBOUNCER",
         places=("pgbouncer", "/usr/sbin/pgbouncer", "/opt/homebrew/bin/pgbouncer"),
+    ),
+    "nginx": NeededProgram(
+        name="nginx", package="nginx-light", variable="NGINX", places=("nginx", "/usr/sbin/nginx")
+    ),
+    "systemd": NeededProgram(
+        name="systemd-analyze",
+        package="systemd",
+        variable="SYSTEMD_ANALYZE",
+        places=("systemd-analyze", "/usr/bin/systemd-analyze"),
     ),
 }
 
