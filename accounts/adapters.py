@@ -29,8 +29,10 @@ from redis.exceptions import RedisError
 from accounts import known_browsers, live, peppers
 from accounts.actions.organizations import ensure_home
 from accounts.api.requests import address_of
+from accounts.authentication import network
 from accounts.errors import CairnError, Conflict, Unavailable
 from accounts.models import User
+from accounts.sessions import note_sign_in
 
 log = logging.getLogger(__name__)
 
@@ -111,6 +113,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         """Answer a sign-in, and mark the browser as one of the account's."""
         response: HttpResponse = super().post_login(request, user, **more)
         known_browsers.remember(request=request, response=response, user_id=user.pk)
+        note_sign_in(
+            session=request.session,
+            agent=request.headers.get("User-Agent", ""),
+            network=network(address=self.get_client_ip(request)),
+            now=timezone.now(),
+        )
         return response
 
     def get_reset_password_from_key_url(self, key: str) -> str:

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
@@ -291,3 +292,13 @@ class AuditRoot(models.Model):
 
     class Meta:
         ordering: ClassVar[tuple[str, ...]] = ("organization",)
+
+
+class SessionRow(AbstractBaseSession):
+    """A session in a browser, in Django's own table, with who is signed in by it."""
+
+    user_id = models.UUIDField(null=True)
+
+    class Meta:
+        managed = False
+        db_table = "django_session"

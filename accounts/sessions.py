@@ -1,11 +1,17 @@
 """Sessions of which the database holds nothing usable: the cookie has the key, the row its digest.
 
+A row says whose it is, and what it holds says since when and in which browser, so that people see
+where they are signed in and end what is not theirs.
+
 In Django's own store the key of a row is the cookie itself, so whoever reads the table is everybody
 who is signed in. Here the row's key is a keyed digest and what the session holds (the secret of a
 second factor being set up, the key of a reset link) is encrypted. A session found under an earlier
 pepper is moved to the pepper of now.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -13,19 +19,45 @@ from asgiref.sync import sync_to_async
 from cryptography.fernet import InvalidToken
 from django.contrib import auth
 from django.contrib.sessions.backends import db
+from django.contrib.sessions.backends.base import SessionBase
 from django.contrib.sessions.base_session import AbstractBaseSession
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
-from accounts import peppers
-from accounts.models import User
+from accounts import live, peppers
+from accounts.identifiers import as_uuid
+from accounts.models import SessionRow, User
 
 ROW_KEY_LENGTH: Final = 40  # characters, the column's; 160 bits of the digest
+SIGNED_IN: Final = "signed_in"  # in a session: since when, and by what
+LONGEST_BROWSER: Final = 300  # characters of what a browser calls itself
+MOST_LISTED: Final = 100  # sessions of a person, the newest
+SHORT: Final = 16  # signs of a row's key by which its person names a session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedInBrowser:
+    """Where a person is signed in: since when, what the browser calls itself, and from where.
+
+    `ref` names the session to its person; `is_this` where it is the one that asks. What a session
+    from before does not hold is None or empty.
+    """
+
+    ref: str
+    since: datetime | None
+    agent: str
+    network: str
+    is_this: bool
 
 
 class SessionStore(db.SessionStore):
     """Django's sessions in the database, without their keys."""
+
+    @classmethod
+    def get_model_class(cls) -> type[SessionRow]:
+        """Return the model of the rows."""
+        return SessionRow
 
     def encode(self, session_dict: dict[str, Any]) -> str:
         """Return what is stored of a session."""
@@ -48,13 +80,14 @@ class SessionStore(db.SessionStore):
         """Say whether there is such a session."""
         return await sync_to_async(self.exists)(session_key)
 
-    def create_model_instance(self, data: dict[str, Any]) -> AbstractBaseSession:
+    def create_model_instance(self, data: dict[str, Any]) -> SessionRow:
         """Return the row of this session."""
-        row = super().create_model_instance(data)
+        row: SessionRow = super().create_model_instance(data)  # type: ignore[assignment]  # its model
         row.session_key = row_keys(session_key=row.session_key)[0]
+        row.user_id = as_uuid(text=str(data.get(auth.SESSION_KEY, "")))
         return row
 
-    async def acreate_model_instance(self, data: dict[str, Any]) -> AbstractBaseSession:
+    async def acreate_model_instance(self, data: dict[str, Any]) -> SessionRow:
         """Return the row of this session."""
         return await sync_to_async(self.create_model_instance)(data)
 
@@ -96,7 +129,52 @@ def person_of(*, session_key: str) -> UUID | None:
 
     None when it has ended, when the password was changed since, and when the account is not active.
     """
-    held = SessionStore(session_key).load()
+    return _person_in(SessionStore(session_key).load())
+
+
+def note_sign_in(*, session: SessionBase, agent: str, network: str, now: datetime) -> None:
+    """Have a session say since when somebody is signed in by it, and in which browser."""
+    session[SIGNED_IN] = {
+        "at": now.isoformat(), "agent": agent[:LONGEST_BROWSER], "network": network
+    }  # fmt: skip
+
+
+def signed_in(*, user_id: UUID, session_key: str, now: datetime) -> tuple[SignedInBrowser, ...]:
+    """Return where a person is signed in, this browser first, then the newest."""
+    own = row_keys(session_key=session_key)
+    store, found = SessionStore(), []
+    rows = SessionRow.objects.filter(user_id=user_id, expire_date__gt=now)
+    for row in rows.order_by("-expire_date")[:MOST_LISTED]:
+        held = store.decode(row.session_data)
+        if _person_in(held) != user_id:
+            continue
+        noted = held.get(SIGNED_IN, {})
+        found.append(
+            SignedInBrowser(
+                ref=row.session_key[:SHORT],
+                since=datetime.fromisoformat(noted["at"]) if "at" in noted else None,
+                agent=noted.get("agent", ""),
+                network=noted.get("network", ""),
+                is_this=row.session_key in own,
+            )
+        )
+    return tuple(sorted(found, key=lambda one: not one.is_this))
+
+
+def end_sessions(*, user_id: UUID, session_key: str, ref: str | None) -> int:
+    """End one session of a person, or all but the one that asks; return how many ended."""
+    rows = SessionRow.objects.filter(user_id=user_id)
+    if ref is None:
+        rows = rows.exclude(pk__in=row_keys(session_key=session_key))
+    else:
+        rows = rows.filter(pk__startswith=ref) if len(ref) == SHORT else rows.none()
+    ended, _ = rows.delete()
+    live.wake_pages_of(user_id=user_id)
+    return ended
+
+
+def _person_in(held: Mapping[str, Any]) -> UUID | None:
+    """Return who is signed in by what a session holds, as `person_of` does."""
     try:
         named = str(held.get(auth.SESSION_KEY, ""))
         person = User.objects.filter(pk=named, is_active=True).first()

@@ -143,6 +143,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("device", devices.device, name="device"),
     path("language", public.language, name="language"),
     path("me", public.me, name="me"),
+    path("me/sessions", public.end_sessions, name="end_sessions"),
     path("me/theme", public.theme, name="theme"),
     path("docs/", public.document, name="docs"),
     path("docs/<slug:name>/", public.document, name="document"),

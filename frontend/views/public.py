@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
+from accounts import sessions
 from accounts.actions.members import accept_invitation
 from accounts.actions.organizations import Preferences, save_preferences, save_theme
 from accounts.audit import origin
@@ -15,7 +16,7 @@ from accounts.authentication import count_try
 from accounts.errors import CairnError, InvalidInput, NotFound
 from accounts.queries import invitation_offer
 from frontend.middleware import speak
-from frontend.presenters import doc_pages
+from frontend.presenters import browsers, doc_pages
 from frontend.views import base
 
 YEAR_S = 31_536_000
@@ -64,8 +65,11 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
 @base.person
 def me(request: HttpRequest) -> HttpResponse:
     """Show and save what a person prefers."""
+    shown_browsers = _browsers(request)
     if request.method != "POST":
-        return base.page(request, "pages/me.html", {"form": request.user})
+        return base.page(
+            request, "pages/me.html", {"form": request.user, "browsers": shown_browsers}
+        )
     form = request.POST
     preferences = Preferences(
         name=form.get("name", "").strip(),
@@ -76,8 +80,21 @@ def me(request: HttpRequest) -> HttpResponse:
     try:
         save_preferences(user_id=base.person_id(request), preferences=preferences)
     except InvalidInput as error:
-        return base.page(request, "pages/me.html", {"error": error, "form": form})
+        shown = {"error": error, "form": form, "browsers": shown_browsers}
+        return base.page(request, "pages/me.html", shown)
     return _set_language(HttpResponseRedirect(reverse("me") + "?saved"), preferences.language)
+
+
+@require_POST
+@base.person
+def end_sessions(request: HttpRequest) -> HttpResponse:
+    """Sign out one of a person's browsers, or all others."""
+    sessions.end_sessions(
+        user_id=base.person_id(request),
+        session_key=request.session.session_key or "",
+        ref=None if "others" in request.POST else request.POST.get("ref", ""),
+    )
+    return HttpResponseRedirect(reverse("me") + "?ended#browsers")
 
 
 @require_POST
@@ -99,6 +116,16 @@ def language(request: HttpRequest) -> HttpResponse:
     if not url_has_allowed_host_and_scheme(following, allowed_hosts=None):
         following = "/"
     return _set_language(HttpResponseRedirect(following), chosen)
+
+
+def _browsers(request: HttpRequest) -> tuple[tuple[sessions.SignedInBrowser, str], ...]:
+    """Return where a person is signed in, each with the browser's name."""
+    found = sessions.signed_in(
+        user_id=base.person_id(request),
+        session_key=request.session.session_key or "",
+        now=timezone.now(),
+    )
+    return tuple((one, browsers.name_of(agent=one.agent)) for one in found)
 
 
 def _set_language(response: HttpResponse, language: str) -> HttpResponse:

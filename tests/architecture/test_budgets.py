@@ -11,9 +11,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 APPS = ("accounts", "config", "frontend", "graph", "teams")
 BUDGETS = {  # subject: lines
-    "accounts": 7_260,
+    "accounts": 7_320,
     "config": 7_200,
-    "frontend": 6_480,
+    "frontend": 6_570,
     "graph": 3_200,
     "memory/api": 4_130,
     "memory/checks": 1_290,

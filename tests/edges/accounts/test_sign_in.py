@@ -1,5 +1,6 @@
 """Signing up gives a home, signing in leads there, a second factor is asked for."""
 
+import re
 import time
 from urllib.parse import urlsplit
 
@@ -190,3 +191,45 @@ def test_a_passkey_sign_in_is_offered_and_second_factors_are_for_people_signed_i
     assert options["rpId"] == "testserver"
     for page in ("mfa_index", "mfa_activate_totp", "mfa_add_webauthn"):
         assert client.get(reverse(page)).url.startswith(SIGN_IN)
+
+
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+
+
+def signed_in(person: User, address: str) -> Client:
+    """Return a browser that a person has signed in with."""
+    browser = Client(REMOTE_ADDR=address, headers={"User-Agent": FIREFOX})
+    answer = browser.post(SIGN_IN, {"login": person.email, "password": PASSWORD})
+    assert answer.status_code == 302
+    return browser
+
+
+def test_a_person_sees_where_they_are_signed_in_and_ends_what_is_not_theirs(
+    member: User, owner: User
+) -> None:
+    here, there = signed_in(member, "192.0.2.1"), signed_in(member, "198.51.100.9")
+    stranger = signed_in(owner, "203.0.113.5")
+
+    page = here.get("/me").content.decode()
+    (ref,) = re.findall(r'name="ref" value="([0-9a-f]{16})"', page)
+    ended_by_stranger = stranger.post("/me/sessions", {"ref": ref})
+    still_there = there.get("/me")
+    ended = here.post("/me/sessions", {"ref": ref})
+
+    assert page.count("Firefox · Linux") >= 2
+    assert "198.51.100." in page
+    assert "203.0.113." not in page
+    assert (ended_by_stranger.status_code, still_there.status_code) == (302, 200)
+    assert ended.status_code == 302
+    assert there.get("/me").status_code == 302
+    assert (here.get("/me").status_code, stranger.get("/me").status_code) == (200, 200)
+
+
+def test_all_other_browsers_are_signed_out_at_once(member: User, owner: User) -> None:
+    here, *others = (signed_in(member, f"192.0.2.{number}") for number in range(1, 4))
+    stranger = signed_in(owner, "203.0.113.5")
+
+    here.post("/me/sessions", {"others": "1"})
+
+    assert [one.get("/me").status_code for one in others] == [302, 302]
+    assert (here.get("/me").status_code, stranger.get("/me").status_code) == (200, 200)

@@ -252,7 +252,7 @@ PAGES: Final = (
     ),
 )
 PAGES_OF_ONE_PERSON: Final = frozenset(  # no organization's concern, until one is chosen: `device`
-    {"device", "me", "theme", "language"}
+    {"device", "me", "end_sessions", "theme", "language"}
 )
 PAGES_THAT_READ: Final = frozenset(
     {
