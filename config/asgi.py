@@ -4,6 +4,7 @@ MCP needs the server's lifespan; without forwarding it, every call fails. Everyt
 Django, sockets only from our own origin; the consumer asks whose session their cookie is.
 """
 
+import asyncio
 import gc
 import os
 from collections.abc import MutableMapping
@@ -18,18 +19,24 @@ django_application = handlers.application()  # loads the apps; the imports below
 from channels.routing import URLRouter  # noqa: E402
 from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
 from channels.sessions import CookieMiddleware  # noqa: E402
+from starlette.responses import PlainTextResponse  # noqa: E402
 
 from accounts import timeouts  # noqa: E402
-from config import metrics, throttling  # noqa: E402
+from config import admission, metrics, throttling  # noqa: E402
 from frontend.urls import websocket_urlpatterns  # noqa: E402
 from memory.mcp import app as mcp  # noqa: E402
 from memory.secrets import scanner  # noqa: E402
 
 DATABASE_SILENCE_S = 20  # longer than any statement of a request
+BODY_S = 15.0  # for a body to come in, and a second more for each SLOWEST_BYTES of it
+SLOWEST_BYTES = 16_384
 
 timeouts.limit_silence(seconds=DATABASE_SILENCE_S)
 sockets = AllowedHostsOriginValidator(CookieMiddleware(URLRouter(websocket_urlpatterns)))
-agents = mcp.asgi_app(counter=throttling.counter)
+TOO_SLOW = PlainTextResponse(
+    "The body did not come in time. Send it again, faster.\n", 408, {"connection": "close"}
+)
+agents = mcp.asgi_app(counter=throttling.counter, turn=admission.gate.turn)
 gc.collect()
 gc.freeze()  # as in config.celery: nothing that is loaded is looked through again
 
@@ -42,7 +49,31 @@ async def application(scope: MutableMapping[str, Any], receive: Any, send: Any) 
         await agents(scope, receive, send)
     elif scope["type"] == "websocket":
         await sockets(scope, receive, send)
-    elif mcp.serves(path=scope["path"]):
-        await metrics.counted(agents, scope, receive, send)
     else:
-        await django_application(scope, receive, send)
+        await _answer(scope, receive, send)
+
+
+async def _answer(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
+    """Answer a request; one whose body does not come in time is refused and its line closed."""
+    clock = asyncio.get_running_loop().time
+    ends_at, is_whole = clock() + BODY_S, False
+
+    async def receive_in_time() -> Any:
+        nonlocal ends_at, is_whole
+        if is_whole:
+            return await receive()
+        async with asyncio.timeout_at(ends_at):
+            message = await receive()
+        is_whole = not message.get("more_body")
+        ends_at += len(message.get("body", b"")) / SLOWEST_BYTES
+        return message
+
+    try:
+        if mcp.serves(path=scope["path"]):
+            await metrics.counted(agents, scope, receive_in_time, send)
+        else:
+            await django_application(scope, receive_in_time, send)
+    except TimeoutError:
+        if is_whole:
+            raise
+        await TOO_SLOW(scope, receive, send)

@@ -167,6 +167,8 @@ VARIABLES = (
     Variable("CAIRN_EMAIL_FROM", str, "cairn@localhost", "sender of mails"),
     Variable("CAIRN_TRUSTED_PROXIES", _whole_number, 0, "proxies in front"),
     Variable("CAIRN_WEB_PROCESSES", _positive, None, "web processes"),
+    Variable("CAIRN_REQUESTS_AT_WORK", _positive, 8, "of an organization at once"),
+    Variable("CAIRN_REQUESTS_WAITING", _positive, 64, "of an organization that wait"),
     Variable("CAIRN_WORKERS", _whole_number, 2, "processes of the worker"),
     Variable("CAIRN_JOB_SECONDS", _positive, 900, "longest run of a job"),
     Variable("CAIRN_JOB_MEMORY_MB", _positive, 2048, "most memory of a job"),

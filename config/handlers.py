@@ -6,8 +6,9 @@ new cache client, for each request. This one changes threads once, into one that
 request is over in there, signals included: its database connection is back in the pool whether or
 not the client is still listening. Tried and dropped: a synchronous innermost middleware, which
 loses the connection of a request whose client hangs up (the pool of 8 was empty after six of them).
-Bodies beyond what any call takes are let go by, so that nobody fills the disk with one. Files are
-sent piece by piece; Django would read one of a synchronous view into memory first.
+Bodies beyond what any call takes are let go by, so that nobody fills the disk with one. A request
+whose body is there waits for its turn (`config.admission`). Files are sent piece by piece; Django
+would read one of a synchronous view into memory first.
 """
 
 import asyncio
@@ -15,6 +16,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from tempfile import SpooledTemporaryFile
 from typing import Any, Final
+from uuid import uuid4
 
 import django
 from asgiref.sync import sync_to_async
@@ -25,6 +27,8 @@ from django.db import close_old_connections
 from django.http import FileResponse
 from django.urls import set_script_prefix
 
+from accounts.errors import CairnError
+
 THREADS: Final = 32  # requests at once; the connections of the pool are what they wait for
 KEPT_IN_MEMORY: Final = 1_048_576  # bytes of a body; more goes to a temporary file
 LARGEST_KEPT: Final = 64 * 1_048_576  # bytes; above the largest upload with the form around it
@@ -34,8 +38,12 @@ class OneThreadHandler(ASGIHandler):
     """Django's handler with the synchronous chain of middleware, in kept threads."""
 
     def __init__(self) -> None:
-        """Build the chain; threads start when they are needed."""
+        """Build the chain; threads start when they are needed. The apps are loaded."""
+        from config.admission import gate  # noqa: PLC0415 - it and the next need them
+        from config.rest.problems import respond  # noqa: PLC0415
+
         super().__init__()
+        self._gate, self._refuse = gate, respond
         self._threads = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="request")
 
     def load_middleware(self, is_async: bool = False) -> None:
@@ -49,7 +57,12 @@ class OneThreadHandler(ASGIHandler):
         except RequestAborted:
             return
         set_script_prefix(get_script_prefix(scope))
-        response = await self._in_thread(self._serve)(scope, body)
+        try:
+            async with self._gate.turn(scope):
+                response = await self._in_thread(self._serve)(scope, body)
+        except CairnError as error:
+            body.close()
+            response = self._refuse(error=error, request_id=uuid4().hex)
         if not response.streaming:
             await self.send_response(response, send)
             return

@@ -25,6 +25,7 @@ from accounts import live, tenancy
 from accounts.caller import Caller
 from accounts.errors import RateLimited
 from accounts.messages import message
+from config import admission
 
 log = logging.getLogger(__name__)
 
@@ -68,6 +69,7 @@ class Counter:
 
         `size` are the bytes by which it is weighed. Raises RateLimited.
         """
+        admission.gate.learn(organization_id=caller.organization_id)
         return self._counted(caller, now_seconds, 1 + _further(size))
 
     def weigh(self, *, caller: Caller, now_seconds: float, size: int) -> None:

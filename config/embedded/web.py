@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import httpx
 import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from accounts.api import jobs
@@ -23,7 +24,42 @@ from config import asgi
 KEEP_ALIVE_SECONDS: Final = 75  # uvicorn's 5 s closed connections under busy clients (measured)
 FAREWELL_SECONDS: Final = 3.0  # of idle connections; busy clients ask again sooner
 GRACEFUL_SECONDS: Final = 50  # of requests in flight, the longest of which write large imports
+HEAD_SECONDS: Final = 15.0  # for the head of a request
 LOOK_SECONDS: Final = 0.05
+
+
+class PatientProtocol(HttpToolsProtocol):
+    """A connection that is closed when the head of a request does not come in time."""
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a first request."""
+        super().connection_made(transport)
+        self._await_head()
+
+    def on_message_begin(self) -> None:
+        """Begin to wait for the rest of a head, of which something has come."""
+        self._await_head()
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """Wait no longer: bodies have a time of their own."""
+        self._stop_waiting()
+        super().on_headers_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no longer."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _await_head(self) -> None:
+        self._stop_waiting()
+        self._deadline = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+
+    def _stop_waiting(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
 
 
 class WebServer(uvicorn.Server):
@@ -34,6 +70,7 @@ class WebServer(uvicorn.Server):
         settings = uvicorn.Config(
             self.answer,
             interface="asgi3",
+            http=PatientProtocol,
             proxy_headers=False,  # addresses that callers name themselves are read by Cairn
             ws="websockets-sansio",
             lifespan="on",

@@ -50,15 +50,20 @@ def to_json(*, value: Any) -> bytes:
 def handle(raised: Exception, context: Mapping[str, Any]) -> HttpResponse | None:
     """Turn what a view raised into a problem document; None for what nobody expected."""
     request_id = context["request"].request_id
-    headers: Mapping[str, str] = {}
     if isinstance(raised, exceptions.MethodNotAllowed):
         problem = of_status(status=405, request_id=request_id)
     elif (error := _translated(raised)) is None:
         return None
     else:
-        problem, headers = of_error(error=error, request_id=request_id), _headers(error)
+        return respond(error=error, request_id=request_id)
+    return HttpResponse(to_json(value=problem), MEDIA_TYPE, status=problem["status"])
+
+
+def respond(*, error: errors.CairnError, request_id: str) -> HttpResponse:
+    """Return the answer that one of our errors is, with its headers."""
+    problem = of_error(error=error, request_id=request_id)
     return HttpResponse(
-        to_json(value=problem), MEDIA_TYPE, status=problem["status"], headers=headers
+        to_json(value=problem), MEDIA_TYPE, status=error.status, headers=_headers(error)
     )
 
 

@@ -178,6 +178,8 @@ JOB_SECONDS = ENV["CAIRN_JOB_SECONDS"]
 JOB_MEMORY_MB = ENV["CAIRN_JOB_MEMORY_MB"]
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = JOB_MEMORY_MB * 1_024 // 2  # kB; a grown process is replaced
 CELERY_TIMEZONE = "UTC"
+REQUESTS_AT_WORK = ENV["CAIRN_REQUESTS_AT_WORK"]
+REQUESTS_WAITING = ENV["CAIRN_REQUESTS_WAITING"]
 HOOK_SECONDS = 2.5  # of the three that a hook waits; the rest is the way
 
 # Who may come in, and what a browser is told: sign-in, cookies, headers, rate limits.

@@ -10,6 +10,7 @@ are. There are no streams: what is not a POST is refused.
 
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 from urllib.parse import parse_qs, urlsplit
@@ -35,6 +36,7 @@ from teams.actions import note_agent
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Turn = Callable[[Scope], AbstractAsyncContextManager[None]]  # of a request; raises RateLimited
 
 PATH: Final = "/mcp"
 METADATA: Final = "/.well-known/oauth-protected-resource"
@@ -72,16 +74,17 @@ def serves(*, path: str) -> bool:
     return path.rstrip("/") in {PATH, METADATA, f"{METADATA}{PATH}"}
 
 
-def asgi_app(*, counter: Counter) -> Callable[[Scope, Receive, Send], Awaitable[None]]:
+def asgi_app(*, counter: Counter, turn: Turn) -> Callable[[Scope, Receive, Send], Awaitable[None]]:
     """Return the ASGI application; its lifespan must be run, for the SDK's task group."""
-    return _App(counter=counter)
+    return _App(counter=counter, turn=turn)
 
 
 class _App:
     """Hands requests to the SDK, whose application serves one lifespan and is made for each."""
 
-    def __init__(self, *, counter: Counter) -> None:
+    def __init__(self, *, counter: Counter, turn: Turn) -> None:
         self.counter = counter
+        self.turn = turn
         self.protocol: Any = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -110,7 +113,9 @@ class _App:
             body, message = await _body(receive)
             if _is_weighed(message):
                 await sync_to_async(_weigh)(self.counter, admitted[SCOPE_KEY], len(body))
-            await self.protocol({**scope, **admitted, "path": PATH}, _replay(body, receive), send)
+            given = {**scope, **admitted, "path": PATH}
+            async with self.turn(scope):
+                await self.protocol(given, _replay(body, receive), send)
         except errors.CairnError as error:
             await _refused(error)(scope, receive, send)
         finally:

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 APPS = ("accounts", "config", "frontend", "graph", "teams")
 BUDGETS = {  # subject: lines
     "accounts": 7_320,
-    "config": 7_200,
+    "config": 7_420,
     "frontend": 6_570,
     "graph": 3_200,
     "memory/api": 4_130,
@@ -29,7 +29,7 @@ BUDGETS = {  # subject: lines
     "memory/injection": 3_120,
     "memory/intake": 3_850,
     "memory/management": 600,
-    "memory/mcp": 1_490,
+    "memory/mcp": 1_500,
     "memory/observer": 5_180,
     "memory/providers": 2_370,
     "memory/records": 3_940,
@@ -42,8 +42,8 @@ BUDGETS = {  # subject: lines
     "memory/topics": 990,
     "teams": 2_815,
 }
-WHOLE = 90_050  # the product
-TESTS = 68_300
+WHOLE = 90_280  # the product
+TESTS = 68_560
 
 
 @pytest.mark.parametrize("subject", BUDGETS)
