@@ -11,7 +11,8 @@ score that is a sum carries its parts as factors, so that it can be explained.
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from memory.taxonomy import Tier, Verification
 
@@ -34,15 +35,14 @@ ACTIVATION_DECAY = 0.5  # d, Anderson & Lebiere 1998
 MINIMUM_LIFETIME_HOURS = 1.0  # the base level has no bound as the lifetime goes to 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Factor:
+class Factor(NamedTuple):
     """One summand of a score."""
 
     name: str
     value: float
 
 
-def total(*, factors: tuple[Factor, ...]) -> float:
+def total(*, factors: Sequence[Factor]) -> float:
     """Add the parts exactly (Shewchuk's sum, so their order does not matter)."""
     return math.fsum([factor.value for factor in factors])
 

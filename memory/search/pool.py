@@ -224,17 +224,29 @@ def judge(
 ) -> tuple[tuple[ranking.Standing, relevance.Relevance], ...]:
     """Return the first `limit` that silence lets through, each with its relevance, in order.
 
-    The whole ranking says whether anything fits.
+    The whole ranking says whether anything fits; the rest of it is looked at where the first do not.
     """
-    judged = relevance.judge(
-        observed=_observed(pool), calibration=pool.calibration, wording=pool.asked.wording
-    )
-    values = tuple((one, judged[one.memory_id]) for one in standings)
-    first = values[:limit]
+    observed = _observed(pool)
+
+    def judged(
+        some: tuple[ranking.Standing, ...],
+    ) -> tuple[tuple[ranking.Standing, relevance.Relevance], ...]:
+        values = relevance.judge(
+            observed=observed,
+            calibration=pool.calibration,
+            wording=pool.asked.wording,
+            only=frozenset([one.memory_id for one in some]),
+        )
+        return tuple((one, values[one.memory_id]) for one in some)
+
+    first = judged(standings[:limit])
+    fitting = tuple((one, value) for one, value in first if value.value >= pool.threshold)
     if silence is Silence.HIT:
-        return tuple((one, value) for one, value in first if value.value >= pool.threshold)
-    does_fit = any(value.value >= pool.threshold for _, value in values)
-    return first if does_fit or silence is Silence.NONE else ()
+        return fitting
+    if fitting or silence is Silence.NONE or limit is None:
+        return first if fitting or silence is Silence.NONE else ()
+    rest = judged(standings[limit:])
+    return first if any(value.value >= pool.threshold for _, value in rest) else ()
 
 
 def graph_part_of(
@@ -291,9 +303,9 @@ def _observed(pool: Pool) -> tuple[relevance.Observed, ...]:
 
     Those episodes are as close as by their neighbors, in part.
     """
-    matches = {one.memory_id: one.matched for one in pool.found}
     signs = {one.memory_id: (one.scores.get(Path.DENSE), one.matched) for one in pool.found}
     beside = (pool.turns.keys() & pool.known.keys()) - signs.keys()
+    matches = {id: matched for id, (_, matched) in signs.items()} if beside else {}
     for one in candidates_of(pool=pool) if beside else ():
         if one.memory_id in beside:
             previous = pool.turns[one.memory_id][0] or one.memory_id
@@ -301,9 +313,7 @@ def _observed(pool: Pool) -> tuple[relevance.Observed, ...]:
             cosine = None if cosine is None else min(1.0, cosine)
             signs[one.memory_id] = cosine, fusion.PREVIOUS * matches.get(previous, 0.0)
     return tuple(
-        relevance.Observed(
-            memory_id=id, cosine=cosine, matched=matched, missing=pool.known[id].missing
-        )
+        relevance.Observed(id, cosine, matched, pool.known[id].missing)
         for id, (cosine, matched) in signs.items()
         if id in pool.known
     )

@@ -152,7 +152,7 @@ def funnel_of(
 
 
 def _by_name(factors: Iterable[Factor]) -> dict[str, float]:
-    return {factor.name: factor.value for factor in factors}
+    return {str(factor.name): factor.value for factor in factors}
 
 
 def _about(ids: tuple[UUID, ...], things: Mapping[UUID, frozenset[str]]) -> dict[UUID, str]:

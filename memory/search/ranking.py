@@ -56,7 +56,7 @@ class RankingProfile:
     name: str
     terms: Mapping[Term, float]
     method: fusion.Method = fusion.Method.MINMAX
-    multipliers: frozenset[Multiplier] = frozenset({Multiplier.PHASE})  # 1 without a phase
+    multipliers: tuple[Multiplier, ...] = (Multiplier.PHASE,)  # 1 without a phase
     paths: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -71,7 +71,7 @@ PROFILES: Final[Mapping[str, RankingProfile]] = {
         RankingProfile(
             name="coding",  # of closeness's 0.60 the fusion has 0.40, for it counts words
             terms={Term.FUSION: 0.40, Term.COSINE: 0.20, Term.RECENCY: 0.25, Term.USE: 0.15},
-            multipliers=frozenset(Multiplier),
+            multipliers=tuple(Multiplier),
         ),
         RankingProfile(
             name="cognitive",
@@ -133,8 +133,7 @@ class Moved(NamedTuple):
     score: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class Standing(NamedTuple):
     """A memory's place in the order: its score, the factors that sum to it, and where from.
 
     The multipliers are in every factor.
@@ -165,29 +164,23 @@ def rank(
     )
     files = {id: item.files for id, item in evidence.items()} if is_boosted else {}
     boosts = fusion.boosts(fused=fused, files=files)
-    cosines = {item.memory_id: item.scores.get(fusion.Path.DENSE) for item in candidates}
+    cosines = {}
+    if Term.COSINE in task.profile.terms:
+        cosines = {one.memory_id: one.scores.get(fusion.Path.DENSE) for one in candidates}
     standings = []
     for one in fused:
-        if one.memory_id not in evidence:
+        known = evidence.get(one.memory_id)
+        if known is None:
             continue
-        share, others, multipliers = weigh(
-            evidence=evidence[one.memory_id], cosine=cosines[one.memory_id], task=task
-        )
+        cosine = cosines.get(one.memory_id)
+        share, others, multipliers = weigh(evidence=known, cosine=cosine, task=task)
         boost = boosts.get(one.memory_id) if share else None
-        factors = [Factor(name=p.path, value=p.value * share) for p in one.contributions if share]
+        factors = [Factor(p.path, p.value * share) for p in one.contributions if share]
         if boost is not None:
-            factors.append(Factor(name=NEIGHBORHOOD, value=boost.value * share))
-        factors.extend(others)
-        standings.append(
-            Standing(
-                memory_id=one.memory_id,
-                score=total(factors=tuple(factors)),
-                factors=tuple(factors),
-                multipliers=multipliers,
-                fused=one,
-                boost=boost,
-            )
-        )
+            factors.append(Factor(NEIGHBORHOOD, boost.value * share))
+        factors += others
+        score = total(factors=factors)
+        standings.append(Standing(one.memory_id, score, tuple(factors), multipliers, one, boost))
     return in_order(standings=standings)
 
 
@@ -207,23 +200,25 @@ def weigh(
     negative cosine counts 0.
     """
     profile = task.profile
-    values = {
-        Multiplier.PHASE: task.types.get(evidence.type, 1.0),
-        Multiplier.TRUST: source_row(source=evidence.source).trust_multiplier,
-        Multiplier.BELIEF: evidence.confidence,
-    }
     multipliers = tuple(
-        Factor(name=one.value, value=value)
-        for one, value in values.items()
-        if one in profile.multipliers
+        [Factor(one, _multiplier(one, evidence, task)) for one in profile.multipliers]
     )
     whole = math.prod([factor.value for factor in multipliers])
     factors = [
-        Factor(name=term.value, value=weight * _term(term, evidence, cosine) * whole)
+        Factor(term, weight * _term(term, evidence, cosine) * whole)
         for term, weight in profile.terms.items()
         if term is not Term.FUSION
     ]
     return profile.terms.get(Term.FUSION, 0.0) * whole, factors, multipliers
+
+
+def _multiplier(multiplier: Multiplier, evidence: Evidence, task: Task) -> float:
+    """Return what the sum is multiplied by."""
+    if multiplier is Multiplier.PHASE:
+        return task.types.get(evidence.type, 1.0)
+    if multiplier is Multiplier.TRUST:
+        return source_row(source=evidence.source).trust_multiplier
+    return evidence.confidence
 
 
 def _term(term: Term, evidence: Evidence, cosine: float | None) -> float:

@@ -12,7 +12,6 @@ caller of a search, which books what that costs (`MemoryWriter`).
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from enum import StrEnum
 from typing import Final, Protocol
 from uuid import UUID
@@ -151,13 +150,13 @@ def blend(*, standings: tuple[Standing, ...], scores: Mapping[UUID, float]) -> t
     scale = (1.0 - SHARE) / span if span else 0.0
     blended = []
     for rank, one in enumerate(standings):
-        parts = [Factor(name=part.name, value=part.value * scale) for part in one.factors]
-        parts.append(Factor(name="scale", value=-low * scale))  # what 0..1 took from the first
+        parts = [Factor(part.name, part.value * scale) for part in one.factors]
+        parts.append(Factor("scale", -low * scale))  # what 0..1 took from the first
         given = scores.get(one.memory_id)
         if given is not None:
             value = SHARE * (given - least) / width if width else 0.0
-            parts.append(Factor(name="rerank", value=value))
+            parts.append(Factor("rerank", value))
         moved = None if given is None else Moved(rank_before=rank, score=given)
-        factors = tuple(parts)
-        blended.append(replace(one, score=total(factors=factors), factors=factors, moved=moved))
+        score = total(factors=parts)
+        blended.append(one._replace(score=score, factors=tuple(parts), moved=moved))
     return ranking.in_order(standings=blended)

@@ -25,12 +25,12 @@ queries better than these.
 
 import math
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from statistics import fmean
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from pydantic import TypeAdapter
@@ -64,8 +64,7 @@ class Sign(StrEnum):
 Signs = Mapping[Sign, float]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observed:
+class Observed(NamedTuple):
     """What paths say of a candidate: cosine -1..1 or None, matched share of the query's words.
 
     `missing`: share of the query's identifiers that stand nowhere in it, in no spelling.
@@ -99,8 +98,7 @@ class Calibration:
     rivals: Rivals
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Relevance:
+class Relevance(NamedTuple):
     """A probability 0..1; the parts are summands of its log-odds, with the signs behind them."""
 
     value: float
@@ -122,10 +120,15 @@ def calibration_of(*, model: str, has_vectors: bool) -> Calibration:
 
 
 def signs_of(
-    *, observed: tuple[Observed, ...], usual: Rivals, wording: Wording
+    *,
+    observed: tuple[Observed, ...],
+    usual: Rivals,
+    wording: Wording,
+    only: Collection[UUID] | None = None,
 ) -> dict[UUID, Signs]:
     """Return the signs of each candidate, which are relative to the others of its query.
 
+    Or of some of them `only`, relative to all.
     A lead is the value minus the mean of the 4th to 12th best; a standing is (cosine - mean) /
     (standard deviation + 0.03). Fewer than 12 are filled up with the usual rivals; for a standing,
     with 0. `closest` is 1 / (1 + how many are closer), `cosine_words` the cosine times the telling
@@ -141,6 +144,8 @@ def signs_of(
     french = float(wording.is_french)
     found: dict[UUID, Signs] = {}
     for one in observed:
+        if only is not None and one.memory_id not in only:
+            continue
         matched = min(one.matched, 1.0)
         signs = {
             Sign.MATCHED: matched,
@@ -163,21 +168,22 @@ def signs_of(
 
 
 def judge(
-    *, observed: tuple[Observed, ...], calibration: Calibration, wording: Wording
+    *,
+    observed: tuple[Observed, ...],
+    calibration: Calibration,
+    wording: Wording,
+    only: Collection[UUID] | None = None,
 ) -> dict[UUID, Relevance]:
-    """Return the relevance of each candidate of a query."""
-    signs = signs_of(observed=observed, usual=calibration.rivals, wording=wording)
+    """Return the relevance of each candidate of a query, or of some of them only."""
+    signs = signs_of(observed=observed, usual=calibration.rivals, wording=wording, only=only)
     return {id: relevance(signs=own, calibration=calibration) for id, own in signs.items()}
 
 
 def relevance(*, signs: Signs, calibration: Calibration) -> Relevance:
     """Compute L(intercept + Σ slope · sign), L the logistic function."""
     parts = (
-        Factor(name="intercept", value=calibration.intercept),
-        *(
-            Factor(name=sign.value, value=slope * signs.get(sign, 0.0))
-            for sign, slope in calibration.slopes.items()
-        ),
+        Factor("intercept", calibration.intercept),
+        *[Factor(sign, slope * signs.get(sign, 0.0)) for sign, slope in calibration.slopes.items()],
     )
     return Relevance(value=logistic(total(factors=parts)), parts=parts, signs=signs)
 

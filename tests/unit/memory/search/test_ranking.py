@@ -522,7 +522,7 @@ def test_a_memory_that_stands_out_and_lacks_no_identifier_is_more_relevant() -> 
     alone = _observed((0.5, 0.2), *((0.1, 0.0),) * 20)
     crowded = _observed((0.5, 0.2), *((0.48, 0.2),) * 20)
     has = Observed(memory_id=UUID(int=1), cosine=0.5, matched=0.5)
-    lacks = replace(has, missing=1.0)
+    lacks = has._replace(missing=1.0)
 
     assert _first(alone, MINILM).value > 2 * _first(crowded, MINILM).value
     assert _first((lacks,), MINILM).value < _first((has,), MINILM).value
