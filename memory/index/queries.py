@@ -1,19 +1,22 @@
 """Queries about what searches read: models, vectors, words, and topics' members.
 
 Vectors of queries that were asked before are kept for seven days: `embedding` looks here before it
-asks a remote embedder, whose answer takes a tenth of a second and costs money. Queries of a local
-model are not kept: one takes 3 ms of processor time, looking here in vain and keeping it 0.8 ms
-(measured), so that would pay only if more than a quarter of all queries came again. Neither the
-query nor its vector can be read in Redis: from a vector short texts can be recovered nearly whole
-(Morris et al. 2023), so the key is a digest under the server's pepper and the value is encrypted.
-Both belong to one organization. Without Redis nothing is kept.
+asks a remote embedder, whose answer takes a tenth of a second and costs money. Neither the query
+nor its vector can be read in Redis: from a vector short texts can be recovered nearly whole (Morris
+et al. 2023), so the key is a digest under the server's pepper and the value is encrypted. Without
+Redis nothing is kept. Queries of a local model take 3 to 6 ms of processor time, looking in Redis in
+vain and keeping one there 0.8 ms (measured), so each process remembers its last ones itself: a
+session's points ask one task again and again, and so does who turns a filter. Either way a vector
+belongs to one organization: how fast an answer comes tells nobody what others asked.
 """
 
 import logging
+from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
+from threading import Lock
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -42,12 +45,22 @@ COUNTED: Final = "queries-to-vendors"
 ON_THIS_MACHINE: Final = frozenset({Provider.LOCAL, Provider.STATIC, Provider.HASHING})
 FILE: Final = "index/sql/search_rows.sql"
 PREFIX_SURPLUS: Final = 2  # the best 60 of a prefix hold .979 of the whole's best 30 (measured)
+RECENT_MOST: Final = 1_024  # queries of local models that a process remembers: 2 MB; a default
 FIRST: Final = UUID(int=0)  # every id comes after it
+
+_recent: OrderedDict[str, Vectors] = OrderedDict()  # by digest, the one used last at the end
+_lock: Final = Lock()
 
 
 def find(*, model: Model, text: str) -> Vectors | None:
     """Return the vector (dimensions,) a query had in this space, or None."""
-    if model.provider in ON_THIS_MACHINE or live.redis.is_active():
+    if model.provider in ON_THIS_MACHINE:
+        digest = _digest(model, text)
+        with _lock:
+            if digest in _recent:
+                _recent.move_to_end(digest)
+            return _recent.get(digest)
+    if live.redis.is_active():
         return None
     try:
         sealed = tenancy.cached(AREA, _digest(model, text))
@@ -61,7 +74,16 @@ def find(*, model: Model, text: str) -> Vectors | None:
 
 def keep(*, model: Model, text: str, vector: Vectors) -> None:
     """Keep the vector (dimensions,) of a query."""
-    if model.provider in ON_THIS_MACHINE or live.redis.is_active():
+    if model.provider in ON_THIS_MACHINE:
+        own = vector.copy()
+        own.flags.writeable = False  # many searches read it
+        digest = _digest(model, text)
+        with _lock:
+            _recent[digest] = own
+            if len(_recent) > RECENT_MOST:
+                _recent.popitem(last=False)
+        return
+    if live.redis.is_active():
         return
     written = vector.astype(np.float32).tobytes()
     sealed = peppers.cipher(purpose=peppers.QUERY_VECTORS).encrypt(written)

@@ -8,6 +8,7 @@ words gets the turns that hold them, newest first. A person remembers that somet
 how; `memory.search` is for meanings.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -21,6 +22,7 @@ from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery
 from accounts import queries, tenancy
 from accounts.caller import Caller
 from accounts.errors import Forbidden, NotFound, wrong_field
+from accounts.identifiers import as_uuid
 from accounts.jobs import PermanentFailure
 from accounts.pages import Page, page_of
 from memory import sql_queries
@@ -235,13 +237,25 @@ def running(*, caller: Caller) -> tuple[Session, ...]:
     return tuple(rows.order_by("-active_at", "id"))
 
 
-def open_of_program(*, caller: Caller) -> tuple[Session, ...]:
-    """Return the last open sessions of the caller's program, also where it may not look any more.
+def work_of_program(
+    *, caller: Caller, project: str | None
+) -> tuple[UUID, Mapping[str, str]] | None:
+    """Return the last open session of the caller's program, of a project where one is named, and its
+    unit of work; also where it may not look any more.
 
-    Only to leave out what they wrote, so that nothing of them is shown. In a unit.
+    Only to leave out what the session wrote, so that nothing of it is shown. In a unit.
     """
-    rows = Session.objects.select_related("project").filter(_of_program(caller), state="open")
-    return tuple(rows.only("work_unit", "project__slug").order_by("-active_at", "id")[:MOST_OPEN])
+    rows = sql_queries.rows(
+        "of_program",
+        file=FILE,
+        person=caller.user_id,
+        token=caller.token_id,
+        agent=caller.agent,
+        project=project,
+        project_id=None if project is None else as_uuid(text=project),
+        most=MOST_OPEN,
+    )
+    return (rows[0][0], json.loads(rows[0][1])) if rows else None
 
 
 def _of_program(caller: Caller) -> Q:

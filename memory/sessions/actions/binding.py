@@ -91,10 +91,11 @@ def in_work(
 
 def _locate(caller: Caller, project: str | None, near: tuple[str, ...] | None) -> Work:
     """Return where the caller's program works in a project. In a unit."""
-    rows = _of_project(sessions.open_of_program(caller=caller), project)
-    if not rows:
+    found = sessions.work_of_program(caller=caller, project=project)
+    if found is None:
         return Work(near=near)
-    return Work(session_id=rows[0].id, unit=rows[0].work_unit, near=near)
+    session_id, unit = found
+    return Work(session_id=session_id, unit=unit, near=near)
 
 
 def _bound(new: NewMemory, origin: _Origin | None) -> NewMemory:

@@ -25,6 +25,24 @@ WHERE t.words @> said_words(%(query)s)
 ORDER BY t.at DESC, t.id DESC
 LIMIT %(most)s
 
+-- name: of_program
+-- The open session of a caller's program in which something happened last, with its unit of work: one that
+-- the person opened, or the credential that nobody stands behind, under the same token or by the same agent.
+-- Of a project by its slug or id, looked for among the program's last few. By memory_session_open, a few rows.
+SELECT s.id, s.work_unit
+FROM (
+    SELECT id, work_unit, project_id, active_at FROM memory_agentsession
+    WHERE state = 'open'
+      AND CASE WHEN %(person)s::uuid IS NULL
+          THEN token_id = %(token)s::uuid ELSE opened_by = %(person)s::uuid END
+      AND (token_id = %(token)s::uuid OR (agent = %(agent)s AND agent <> ''))
+    ORDER BY active_at DESC, id
+    LIMIT %(most)s) AS s
+LEFT JOIN teams_project AS p ON p.id = s.project_id
+WHERE %(project)s::text IS NULL OR p.id = %(project_id)s::uuid OR p.slug = %(project)s::text
+ORDER BY s.active_at DESC, s.id
+LIMIT 1
+
 -- name: last
 -- The first and last numbers of a session's events, and the last that hooks gave, none without one: entries
 -- of the index memory_turn_once for it, so no row is counted.

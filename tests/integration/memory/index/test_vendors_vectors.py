@@ -124,3 +124,27 @@ def test_an_open_circuit_leaves_words_and_the_vendor_in_peace(world: World, thre
 def _stored() -> dict[bytes, bytes]:
     client = cache._cache.get_client(None)
     return {key: client.get(key) for key in client.scan_iter(f"*{index_queries.AREA}*")}
+
+
+def test_a_process_remembers_the_last_questions_of_a_local_model_by_organization(
+    other_organization: Organization, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_queries, "RECENT_MOST", 2)
+
+    def vector(text: str) -> object:
+        embedded = embedding.embed_query(text=text, key="hashing/words-384")
+        assert embedded is not None
+        return embedded.vector
+
+    vector("locks")
+    kept = vector("locks")
+    vector("carts")
+    assert vector("locks") is kept
+    vector("parsers")  # in the place of carts, asked for longer ago
+    assert vector("locks") is kept
+    with people.outside(), people.entered(organization=other_organization):
+        vector("locks")
+        assert vector("locks") is not kept
+    vector("parsers")
+    vector("carts")
+    assert vector("locks") is not kept
