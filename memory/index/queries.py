@@ -4,10 +4,10 @@ Vectors of queries that were asked before are kept for seven days: `embedding` l
 asks a remote embedder, whose answer takes a tenth of a second and costs money. Neither the query
 nor its vector can be read in Redis: from a vector short texts can be recovered nearly whole (Morris
 et al. 2023), so the key is a digest under the server's pepper and the value is encrypted. Without
-Redis nothing is kept. Queries of a local model take 3 to 6 ms of processor time, looking in Redis in
-vain and keeping one there 0.8 ms (measured), so each process remembers its last ones itself: a
-session's points ask one task again and again, and so does who turns a filter. Either way a vector
-belongs to one organization: how fast an answer comes tells nobody what others asked.
+Redis nothing is kept. Queries of a local model take 3 to 6 ms of processor time, and looking in
+Redis in vain and keeping one there 0.8 ms (measured), so each process remembers its last ones: the
+points of a session ask one task again and again, and so does who changes a filter. Either way a
+vector belongs to one organization: how fast an answer comes tells nobody what others asked.
 """
 
 import logging

@@ -40,6 +40,7 @@ LIMITS: Final = {  # of the paths but the graph's, in a question
     Path.ENTITIES: "named_limit",
     Path.COMMUNITIES: "topics_limit",
 }
+Judged = tuple[tuple[ranking.Standing, relevance.Relevance], ...]
 
 
 class OtherModel(Exception):
@@ -221,16 +222,14 @@ def judge(
     standings: tuple[ranking.Standing, ...],
     silence: Silence = Silence.HIT,
     limit: int | None = None,
-) -> tuple[tuple[ranking.Standing, relevance.Relevance], ...]:
+) -> Judged:
     """Return the first `limit` that silence lets through, each with its relevance, in order.
 
-    The whole ranking says whether anything fits; the rest of it is looked at where the first do not.
+    The whole ranking says whether anything fits: its rest, where none of the first does.
     """
     observed = _observed(pool)
 
-    def judged(
-        some: tuple[ranking.Standing, ...],
-    ) -> tuple[tuple[ranking.Standing, relevance.Relevance], ...]:
+    def judged(some: tuple[ranking.Standing, ...]) -> Judged:
         values = relevance.judge(
             observed=observed,
             calibration=pool.calibration,
@@ -240,13 +239,14 @@ def judge(
         return tuple((one, values[one.memory_id]) for one in some)
 
     first = judged(standings[:limit])
+    if silence is Silence.NONE:
+        return first
     fitting = tuple((one, value) for one, value in first if value.value >= pool.threshold)
     if silence is Silence.HIT:
         return fitting
-    if fitting or silence is Silence.NONE or limit is None:
-        return first if fitting or silence is Silence.NONE else ()
-    rest = judged(standings[limit:])
-    return first if any(value.value >= pool.threshold for _, value in rest) else ()
+    rest = () if fitting or limit is None else judged(standings[limit:])
+    does_fit = fitting or any(value.value >= pool.threshold for _, value in rest)
+    return first if does_fit else ()
 
 
 def graph_part_of(
@@ -303,17 +303,19 @@ def _observed(pool: Pool) -> tuple[relevance.Observed, ...]:
 
     Those episodes are as close as by their neighbors, in part.
     """
-    signs = {one.memory_id: (one.scores.get(Path.DENSE), one.matched) for one in pool.found}
-    beside = (pool.turns.keys() & pool.known.keys()) - signs.keys()
-    matches = {id: matched for id, (_, matched) in signs.items()} if beside else {}
+    found = {one.memory_id: one for one in pool.found}
+    observed = [
+        relevance.Observed(id, one.scores.get(Path.DENSE), one.matched, known.missing)
+        for id, one in found.items()
+        if (known := pool.known.get(id))
+    ]
+    beside = (pool.turns.keys() & pool.known.keys()) - found.keys()
     for one in candidates_of(pool=pool) if beside else ():
         if one.memory_id in beside:
-            previous = pool.turns[one.memory_id][0] or one.memory_id
             cosine = one.scores.get(Path.DENSE)
             cosine = None if cosine is None else min(1.0, cosine)
-            signs[one.memory_id] = cosine, fusion.PREVIOUS * matches.get(previous, 0.0)
-    return tuple(
-        relevance.Observed(id, cosine, matched, pool.known[id].missing)
-        for id, (cosine, matched) in signs.items()
-        if id in pool.known
-    )
+            previous = found.get(pool.turns[one.memory_id][0] or one.memory_id)
+            matched = 0.0 if previous is None else fusion.PREVIOUS * previous.matched
+            missing = pool.known[one.memory_id].missing
+            observed.append(relevance.Observed(one.memory_id, cosine, matched, missing))
+    return tuple(observed)

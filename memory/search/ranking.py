@@ -126,6 +126,10 @@ class Task:
     types: Mapping[MemoryType, float] = field(default_factory=dict)
 
 
+# What a point of fusion counts, the other terms of the sum, and the multipliers.
+Weighed = tuple[float, list[Factor], tuple[Factor, ...]]
+
+
 class Moved(NamedTuple):
     """What a reranker did: the rank before (from 0), and its own score 0..1."""
 
@@ -169,19 +173,24 @@ def rank(
         cosines = {one.memory_id: one.scores.get(fusion.Path.DENSE) for one in candidates}
     standings = []
     for one in fused:
-        known = evidence.get(one.memory_id)
-        if known is None:
-            continue
-        cosine = cosines.get(one.memory_id)
-        share, others, multipliers = weigh(evidence=known, cosine=cosine, task=task)
-        boost = boosts.get(one.memory_id) if share else None
-        factors = [Factor(p.path, p.value * share) for p in one.contributions if share]
+        if known := evidence.get(one.memory_id):
+            weighed = weigh(evidence=known, cosine=cosines.get(one.memory_id), task=task)
+            standings.append(_standing_of(one, weighed, boosts.get(one.memory_id)))
+    return in_order(standings=standings)
+
+
+def _standing_of(fused: fusion.Fused, weighed: Weighed, boost: fusion.Boost | None) -> Standing:
+    """Return where a memory stands; nothing but the fusion is boosted."""
+    share, others, multipliers = weighed
+    if not share:
+        factors, boost = list(others), None
+    else:
+        factors = [Factor(part.path, part.value * share) for part in fused.contributions]
         if boost is not None:
             factors.append(Factor(NEIGHBORHOOD, boost.value * share))
         factors += others
-        score = total(factors=factors)
-        standings.append(Standing(one.memory_id, score, tuple(factors), multipliers, one, boost))
-    return in_order(standings=standings)
+    score = total(factors=factors)
+    return Standing(fused.memory_id, score, tuple(factors), multipliers, fused, boost)
 
 
 def in_order(*, standings: Iterable[Standing]) -> tuple[Standing, ...]:
@@ -189,9 +198,7 @@ def in_order(*, standings: Iterable[Standing]) -> tuple[Standing, ...]:
     return tuple(sorted(standings, key=lambda each: (-each.score, each.memory_id)))
 
 
-def weigh(
-    *, evidence: Evidence, cosine: float | None, task: Task
-) -> tuple[float, list[Factor], tuple[Factor, ...]]:
+def weigh(*, evidence: Evidence, cosine: float | None, task: Task) -> Weighed:
     """Compute (Σ weight · term) · Π multiplier: what a point of fusion counts, the other terms of
     the sum, each multiplied, and the multipliers.
 

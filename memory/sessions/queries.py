@@ -240,8 +240,9 @@ def running(*, caller: Caller) -> tuple[Session, ...]:
 def work_of_program(
     *, caller: Caller, project: str | None
 ) -> tuple[UUID, Mapping[str, str]] | None:
-    """Return the last open session of the caller's program, of a project where one is named, and its
-    unit of work; also where it may not look any more.
+    """Return the last open session of the caller's program, and its unit of work.
+
+    Of a project, where one is named; also where the program may not look any more.
 
     Only to leave out what the session wrote, so that nothing of it is shown. In a unit.
     """
