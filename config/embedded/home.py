@@ -17,6 +17,7 @@ import hashlib
 import json
 import os
 import pwd
+import resource
 import secrets
 import shutil
 import stat
@@ -27,6 +28,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from config import env
 
 FREE_BYTES_FIRST_START = 700_000_000  # weights, cluster, and room for its log
 FREE_BYTES = 100_000_000
@@ -40,6 +43,8 @@ REASONS = {
     errno.EROFS: "it is read-only",
     errno.ENOTDIR: "a part of the path is a file",
     errno.EEXIST: "a file of that name is in the way",
+    errno.EMFILE: "this process has too many files open (ulimit -n)",
+    errno.ENFILE: "the machine has too many files open",
 }
 SOCKET_PATH_BYTES = 107  # sockaddr_un.sun_path, with room for the closing NUL
 LONGEST_SOCKET_NAME = "/.s.PGSQL.5432.lock"
@@ -50,6 +55,9 @@ NAMESPACE_USERS = ("daemon", "nobody", "bin")  # initdb wants a name that exists
 SWITCH_USER_VARIABLE = "CAIRN_PG_AS_USER"
 DEFAULT_SWITCH_USER = "nobody"
 PROBE_SECONDS = 10
+
+LEAST_FILES = 256  # of a web process: pool, sockets, and a hundred clients
+MOST_FILES = 65_536
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -189,9 +197,35 @@ def load_secrets(*, home: Home) -> dict[str, str]:
         write_private(path=path, text=json.dumps(made, indent=2))
     try:
         stored = json.loads(path.read_text())
-        return {name: stored[name] for name in SECRETS}
+        return {name: _checked_secret(stored[name]) for name in SECRETS}
     except (ValueError, KeyError, TypeError) as error:
-        raise StartError(f"{path} is damaged; put it back from a backup.") from error
+        raise StartError(
+            f"{path} is damaged; put it back from a backup, or set CAIRN_SECRET_KEY and "
+            f"CAIRN_TOKEN_PEPPER to what it held. If that is lost, move the file away: new secrets "
+            f"are made, and all sessions, links and tokens end."
+        ) from error
+
+
+def _checked_secret(value: object) -> str:
+    if isinstance(value, str) and len(value) >= env.MINIMUM_SECRET_LENGTH:
+        return value
+    raise ValueError("it is no secret, or a short one")
+
+
+def allow_files() -> None:
+    """Let this process and its children open as many files as they may.
+
+    Raises StartError where that is too few.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+    if most > soft:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    if max(soft, most) < LEAST_FILES:
+        raise StartError(
+            f"A process may open only {max(soft, most)} files and sockets here, and Cairn needs "
+            f"{LEAST_FILES}; raise the limit (ulimit -Hn, LimitNOFILE) and start again."
+        )
 
 
 def empty_folder(*, path: Path) -> Path:

@@ -516,9 +516,9 @@ class Group:
     def _restart(self, child: Process, now: float) -> None:
         try:
             child.start(now=now)
-        except StartError as error:
+        except (StartError, OSError) as error:  # no descriptors, no memory: the others go on
             delay = child.plan_restart(now=now)
-            self.console.say(f"{error}; trying again in {delay:.0f} s")
+            self.console.say(f"{child.name}: {error}; trying again in {delay:.0f} s")
 
     def _stop_all(self, children: Sequence[Process], stop_began: float) -> None:
         began = time.monotonic()

@@ -80,6 +80,7 @@ def run(*, environment: Mapping[str, str], console: Console) -> None:
     Raises StartError with one sentence when the start cannot go on; by then all is stopped.
     """
     setup = read(environment=environment)
+    homes.allow_files()
     home = homes.prepare(root=setup.home)
     with homes.held(home=home), reserve(host=setup.host, port=setup.port) as listener:
         group = Group(console=console)
@@ -132,7 +133,8 @@ def _start(
     listener: socket.socket,
 ) -> None:
     """Start everything, print where it is, and look after it. Raises StartError, StopRequested."""
-    secrets = homes.load_secrets(home=home)
+    are_set = all(environment.get(name) for name in ("CAIRN_SECRET_KEY", "CAIRN_TOKEN_PEPPER"))
+    secrets = {} if are_set and not home.is_first_start else homes.load_secrets(home=home)
     setup = start_servers(
         group=group, setup=setup, environment=environment, durability=Durability.SAFE
     )
@@ -158,19 +160,28 @@ def _start(
     for path in homes.tighten(home=home):
         group.console.say(f"{path} could be read by others; its mode is 600 now")
     is_known, done = home.credentials.exists(), read_done(home=home)
+    if damage := damaged_credentials(home=home):
+        group.console.say(f"{damage} Everything else is started.")
     run_steps(group=group, setup=setup, home=home, environment=completed, before_tables=fleet.load)
     with group.console.step(f"{setup.web_processes} web processes"):
         listen(listener, setup=setup)
         fleet.start()
-    fields = publish_credentials(home=home, url=setup.base_url)
-    _welcome(group.console, home, fields, is_known=is_known and WELCOME in done)
-    mark_done(home=home, name=WELCOME)
-    if setup.with_demo and DEMO_SESSION not in done:  # played once at the running web server
+    if damage:
+        group.console.heading(f"\n  Cairn is ready: {setup.base_url}\n")
+    else:
+        fields = publish_credentials(home=home, url=setup.base_url)
+        _welcome(group.console, home, fields, is_known=is_known and WELCOME in done)
+        mark_done(home=home, name=WELCOME)
+    if (
+        setup.with_demo and not damage and DEMO_SESSION not in done
+    ):  # played once at the running web server
         python, manage = MANAGE
         command = (python, "-W", "ignore", manage, "demo", "--play", "--skip-checks")
         played = Program(name=DEMO, command=command, environment=serving, folder=env.ROOT)
         group.add(Process(program=played, console=group.console))
         mark_done(home=home, name=DEMO_SESSION)
+
+    home.restarts.unlink(missing_ok=True)
 
     def restart() -> None:
         began, failure = time.monotonic(), ""
@@ -199,6 +210,7 @@ def run_steps(
     `before_tables` is called once what programs load from files is there.
     """
     is_known = home.credentials.exists()
+    left_out = {BOOTSTRAP, DEMO} if damaged_credentials(home=home) else set()
     for title, step in due_steps(
         setup=setup,
         credentials=home.credentials if is_known else home.first_credentials,
@@ -206,6 +218,8 @@ def run_steps(
         done=read_done(home=home),
         environment=environment,
     ):
+        if step.name in left_out:
+            continue
         if step.name == TABLES:
             before_tables()
         with group.console.step(title):
@@ -285,13 +299,41 @@ def due_steps(
 def read_done(*, home: Home) -> frozenset[str]:
     """Return the names of what is done once and has been."""
     path = home.run / DONE_NAME
-    return frozenset(json.loads(path.read_text())) if path.exists() else frozenset()
+    try:
+        return frozenset(json.loads(path.read_text())) if path.exists() else frozenset()
+    except (ValueError, TypeError) as error:
+        raise StartError(
+            f"{path} is damaged; delete it and start again: the demo is then loaded again."
+        ) from error
 
 
 def mark_done(*, home: Home, name: str) -> None:
     """Keep that something is done that is done once."""
     names = sorted({*read_done(home=home), name})
     write_private(path=home.run / DONE_NAME, text=json.dumps(names))
+
+
+def read_credentials(*, path: Path) -> dict[str, str]:
+    """Return the owner's way in, without the address. Raises StartError for a damaged file."""
+    try:
+        stored = json.loads(path.read_text())
+        return {name: str(stored[name]) for name in FIELDS if name != "url"}
+    except (FileNotFoundError, ValueError, KeyError, TypeError) as error:
+        raise StartError(
+            f"{path} is missing or damaged; delete it and start again: "
+            f"the owner then gets a new password and token."
+        ) from error
+
+
+def damaged_credentials(*, home: Home) -> str:
+    """Say what is wrong with the owner's file, and the way out; empty where nothing is."""
+    if not home.credentials.exists():
+        return ""
+    try:
+        read_credentials(path=home.credentials)
+    except StartError as error:
+        return str(error)
+    return ""
 
 
 def publish_credentials(*, home: Home, url: str) -> dict[str, str]:
@@ -301,15 +343,8 @@ def publish_credentials(*, home: Home, url: str) -> dict[str, str]:
 
     Raises StartError when the owner's step left no usable file.
     """
-    try:
-        is_known = home.credentials.exists()
-        stored = json.loads((home.credentials if is_known else home.first_credentials).read_text())
-        fields = {name: str(stored[name]) for name in FIELDS if name != "url"}
-    except (FileNotFoundError, ValueError, KeyError, TypeError) as error:
-        raise StartError(
-            f"{home.credentials} is missing or damaged; delete it and start again: "
-            f"the owner then gets a new password and token."
-        ) from error
+    is_known = home.credentials.exists()
+    fields = read_credentials(path=home.credentials if is_known else home.first_credentials)
     complete = {"url": url, **fields}
     write_private(path=home.credentials, text=json.dumps(complete, indent=2) + "\n")
     home.first_credentials.unlink(missing_ok=True)

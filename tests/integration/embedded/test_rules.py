@@ -144,6 +144,55 @@ def test_the_holder_of_a_folder_and_the_end_of_its_restarts_are_known(tmp_path: 
     assert home.read_restarts(home=folder) == (2, "the loader does not start")
 
 
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"secret_key": "short", "token_pepper": "short"}']
+)
+def test_damaged_secrets_are_told_with_what_to_do(tmp_path: Path, text: str) -> None:
+    folder = home.prepare(root=tmp_path / "var")
+    (folder.root / "secrets.json").write_text(text)
+
+    with pytest.raises(StartError, match=r"from a backup, or set CAIRN_SECRET_KEY .* move the"):
+        home.load_secrets(home=folder)
+    assert (folder.root / "secrets.json").read_text() == text
+
+
+def test_a_damaged_way_in_is_told_and_keeps_only_its_own_steps_back(tmp_path: Path) -> None:
+    folder = home.Home(root=tmp_path)
+    assert startup.damaged_credentials(home=folder) == ""
+
+    folder.credentials.write_bytes(b"\xff{")
+    told = startup.damaged_credentials(home=folder)
+
+    assert str(folder.credentials) in told
+    assert "delete it and start again" in told
+    folder.credentials.write_text(json.dumps(dict.fromkeys(startup.FIELDS, "x")))
+    assert startup.damaged_credentials(home=folder) == ""
+
+
+def test_a_damaged_list_of_steps_is_told_with_what_to_do(tmp_path: Path) -> None:
+    folder = home.prepare(root=tmp_path)
+    (folder.run / startup.DONE_NAME).write_text("[")
+
+    with pytest.raises(StartError, match=r"steps\.json is damaged; delete it"):
+        startup.read_done(home=folder)
+
+
+def test_too_few_files_are_told_before_anything_is_made(tmp_path: Path) -> None:
+    limited = f"ulimit -n 100; exec {sys.executable} -m config.embedded run"
+    told = subprocess.run(
+        ["/bin/sh", "-c", limited],
+        cwd=env.ROOT,
+        env={"CAIRN_HOME": str(tmp_path / "home")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert told.returncode == 1
+    assert "may open only 100 files" in told.stdout
+    assert not (tmp_path / "home").exists()
+
+
 def test_children_learn_addresses_and_secrets() -> None:
     chosen = startup.read(environment={"CAIRN_PORT": "8123", "CAIRN_HOME": "/data"})
     kept = {"secret_key": "s" * 40, "token_pepper": "p" * 40}
