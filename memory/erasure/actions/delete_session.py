@@ -104,10 +104,7 @@ def _deleted(caller: Caller, row: Session, memories: Fate, now: datetime) -> Rec
     turns, events = row.turns.count(), Turn.done.filter(session=row).count()
     trust.keep_session_evidence(row=row, now=now)
     erased = _erased(caller, row, now) if memories is Fate.DELETE else 0
-    origin = f"session:{session_id}#%"
-    kept = sql_queries.execute(
-        "strip_provenance", file=rows.FILE, session=session_id, origin=origin
-    )
+    kept = rows.strip_provenance(session_ids=(session_id,))
     sql_queries.execute("fold_given", file=FILE, session=session_id)
     GivenOut.all_rows.filter(session_id=session_id, withheld=True).delete()
     given, _ = GivenOut.objects.filter(session_id=session_id).delete()

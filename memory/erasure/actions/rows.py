@@ -74,6 +74,16 @@ def erase_rows(*, memory_ids: Iterable[UUID], now: datetime) -> Erased:
     )
 
 
+def strip_provenance(*, session_ids: tuple[UUID, ...]) -> int:
+    """Have memories lose that they came from these sessions; return how many."""
+    return sql_queries.execute(
+        "strip_provenance",
+        file=FILE,
+        sessions=list(session_ids),
+        origins=[f"session:{one}#%" for one in session_ids],
+    )
+
+
 def _archive_replaced(ids: tuple[UUID, ...], now: datetime) -> tuple[UUID, ...]:
     """Archive what these replaced: it holds no longer, and nothing says any more what does."""
     replaced = Memory.objects.filter(superseded_by__in=ids).exclude(pk__in=ids)

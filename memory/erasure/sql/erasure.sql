@@ -16,13 +16,14 @@ WHERE l.word = g.word AND l.audience = g.audience AND l.documents > g.documents
   AND l.project_id IS NOT DISTINCT FROM g.project_id
 
 -- name: strip_provenance
--- Memories that were taken from a session lose where they came from, and nothing else.
+-- Memories that were taken from sessions lose where they came from, and nothing else.
 UPDATE memory_memory SET
-    session_id = nullif(session_id, %(session)s::uuid),
-    provenance_sessions = array_remove(provenance_sessions, %(session)s::uuid),
-    source_line = CASE WHEN source_uri LIKE %(origin)s THEN NULL ELSE source_line END,
-    source_uri = CASE WHEN source_uri LIKE %(origin)s THEN '' ELSE source_uri END
-WHERE session_id = %(session)s::uuid OR %(session)s::uuid = ANY (provenance_sessions)
+    session_id = CASE WHEN session_id = ANY (%(sessions)s::uuid[]) THEN NULL ELSE session_id END,
+    provenance_sessions = ARRAY(SELECT one FROM unnest(provenance_sessions) AS one
+                                WHERE one <> ALL (%(sessions)s::uuid[])),
+    source_line = CASE WHEN source_uri LIKE ANY (%(origins)s::text[]) THEN NULL ELSE source_line END,
+    source_uri = CASE WHEN source_uri LIKE ANY (%(origins)s::text[]) THEN '' ELSE source_uri END
+WHERE session_id = ANY (%(sessions)s::uuid[]) OR provenance_sessions && %(sessions)s::uuid[]
 
 -- name: empty_answers
 -- Answers that are kept for a repeated request and name one of these memories. The key stays: the
