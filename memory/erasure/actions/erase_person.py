@@ -9,6 +9,8 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from django.apps import apps
+from django.conf import settings
 from django.db.models import Model
 
 from accounts import audit, live, tenancy
@@ -18,22 +20,13 @@ from accounts.messages import message
 from accounts.models import Invitation, Membership, Organization, SessionRow, User
 from accounts.queries import organizations_of
 from accounts.tenancy.rls import JoinedOrganization
-from memory.customization.models import Definition
-from memory.documents.models import Import, NoteVersion
 from memory.erasure.actions import rows
-from memory.index.models import Lexeme
-from memory.intake.models import ActionLog
-from memory.records.models import Conflict as ConflictRow
-from memory.records.models import Memory, ReviewVerdict
-from memory.sessions.models import GivenOut, Session, Statistic
-from memory.topics.models import Topic
-from teams.models import Change, IdempotencyKey
+from memory.records.models import Memory
+from memory.sessions.models import GivenOut, Session
+from teams.models import IdempotencyKey
 
 ACT: Final = "member.erased"
-OF_ONE_PERSON: Final[tuple[type[Model], ...]] = (  # by their audience; children go with each
-    Session, Topic, Statistic, Import, NoteVersion, Definition, ActionLog, ReviewVerdict,
-    ConflictRow, Lexeme, Change,
-)  # fmt: skip
+AUDIENCE: Final = "audience"  # the column of rows that somebody alone may see
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +60,17 @@ def erase_person(
         Invitation.objects.filter(email__iexact=person.email).delete()
         person.delete()
     return found
+
+
+def models_with_audience() -> tuple[type[Model], ...]:
+    """Return every model of an organization whose rows one person alone may see."""
+    found = (
+        model
+        for app in settings.TENANT_APPS
+        for model in apps.get_app_config(app).get_models()
+        if any(field.name == AUDIENCE for field in model._meta.get_fields())
+    )
+    return tuple(found)
 
 
 def _check_owners(joined: tuple[JoinedOrganization, ...]) -> None:
@@ -119,8 +123,8 @@ def _delete_rows(user_id: UUID, organization: Organization) -> int:
         *(f"token:{one}" for one in tokens.values_list("id", flat=True)),
     ]
     deleted, _ = IdempotencyKey.objects.filter(principal__in=principals).delete()
-    for model in OF_ONE_PERSON:
-        gone, _ = model._default_manager.filter(audience=user_id).delete()
+    for model in models_with_audience():
+        gone, _ = model._default_manager.filter(**{AUDIENCE: user_id}).delete()
         deleted += gone
     tokens.delete()
     organization.memberships.filter(user_id=user_id).delete()

@@ -11,7 +11,7 @@ from accounts import tenancy
 from accounts.actions.tokens import NewToken, create_token
 from accounts.errors import Conflict
 from accounts.models import Membership, SessionRow, Token, User
-from memory.erasure.actions.erase_person import OF_ONE_PERSON, erase_person
+from memory.erasure.actions.erase_person import erase_person, models_with_audience
 from memory.records.models import Memory
 from teams.audit import every_entry
 from tests.support import dump
@@ -24,9 +24,6 @@ WITH_AUDIENCE = """
 SELECT table_name FROM information_schema.columns
 WHERE table_schema = current_schema() AND column_name = 'audience'
 """
-WITH_THE_MEMORY = {
-    "memory_memory", "memory_memoryvector", "memory_memorykeyword", "memory_mention"
-}  # fmt: skip
 
 
 def test_all_that_is_theirs_alone_goes_and_what_they_shared_stays(
@@ -81,7 +78,7 @@ def test_every_table_with_an_audience_is_erased_from(world: World) -> None:
         cursor.execute(WITH_AUDIENCE)
         tables = {name for (name,) in cursor.fetchall()}
 
-    assert tables == {model._meta.db_table for model in OF_ONE_PERSON} | WITH_THE_MEMORY
+    assert tables == {model._meta.db_table for model in models_with_audience()}
 
 
 def test_the_command_asks_and_says_what_went(world: World, member: User) -> None:
