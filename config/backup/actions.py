@@ -23,7 +23,7 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
 from config import env
-from config.backup import contents, programs
+from config.backup import contents, programs, shared_rows
 from config.backup.archive import (
     CONTENTS,
     DATABASE,
@@ -39,6 +39,7 @@ from config.backup.contents import Contents
 from config.backup.home_files import read_home, write_home
 from config.backup.places import BackupError, open_place
 from config.backup.programs import Database
+from config.backup.receipts import Receipt, later_receipts
 
 CHECK_TEXT: Final = b"cairn backup"
 SECRETS: Final = ("CAIRN_SECRET_KEY", "CAIRN_TOKEN_PEPPER")
@@ -73,7 +74,7 @@ def back_up(*, address: str, secret: bytes | None, keep: int | None, now: dateti
     if any(path.startswith(f"{name}/") for path in place.paths()):
         raise BackupError(f"{name} is there already; run the command again.")
     writer = Writer(place=place, name=name, secret=secret)
-    with _connected(database) as line:
+    with connected(database) as line:
         if not line.execute(POWERS).fetchall()[0][0]:
             raise BackupError(
                 f"The role {database.user} does not see all rows. Set DATABASE_OWNER_URL, and let "
@@ -105,20 +106,15 @@ def back_up(*, address: str, secret: bytes | None, keep: int | None, now: dateti
     return Made(name=name, manifest=manifest, contents=found, pruned=pruned)
 
 
-def restore(*, backup: Backup, database: Database) -> None:
+def restore(*, backup: Backup, database: Database, even_erased: bool) -> tuple[Receipt, ...]:
     """Load a whole backup into an empty database, and bring its tables to this version.
 
-    Raises BackupError; the database is then as empty as before.
+    Organizations that were dropped since stay out, unless `even_erased`; their receipts are
+    returned. Raises BackupError; the database is then as empty as before.
     """
     check_version(manifest=backup.manifest)
-    peppers = (settings.TOKEN_PEPPER, *settings.TOKEN_PEPPER_FALLBACKS)
-    if backup.manifest.secrets_check not in {_secrets_check(pepper) for pepper in peppers}:
-        raise BackupError(
-            f"{backup.name} belongs to other secrets, with which all tokens and second factors "
-            f"would end. Set {' and '.join(SECRETS)} to the ones it was made with; an encrypted "
-            "backup holds them, and restore --secrets FILE writes them down."
-        )
-    with _connected(database) as line:
+    check_secrets(backup=backup)
+    with connected(database) as line:
         binaries = programs.folder(version=line.info.server_version)
         if line.execute(IS_USED).fetchall()[0][0]:
             raise BackupError(
@@ -132,17 +128,48 @@ def restore(*, backup: Backup, database: Database) -> None:
             )
     backup.check()
     home = Path(settings.CAIRN_HOME)
+    receipts = {} if even_erased else later_receipts(home=home, than=backup.manifest.made_at)
+    held_by = read_contents(backup=backup).organizations
+    dropped = tuple(held for held in held_by if held.id in receipts)
     written = write_home(home=home, files=json.loads(b"".join(backup.read(HOME))))
     with ExitStack() as undoing:  # unless the load ends well
         for name in written:
             undoing.callback((home / name).unlink)
-        programs.load(database=database, binaries=binaries, archive=lambda: backup.read(DATABASE))
+        programs.load(
+            database=database,
+            binaries=binaries,
+            archive=lambda: backup.read(DATABASE),
+            but=frozenset(held.schema_name for held in dropped),
+            closing=(
+                statement.as_string()
+                for held in dropped
+                for statement in shared_rows.deletions(organization_id=held.id)
+            ),
+        )
         undoing.pop_all()
+    migrate_in(database=database)
+    return tuple(receipts[held.id] for held in dropped)
+
+
+def migrate_in(*, database: Database) -> None:
+    """Bring the tables of a database to this version."""
+    quiet = {"verbosity": 0, "skip_checks": True, "stdout": io.StringIO()}
     if database == own_database():
-        _migrate()
+        call_command("migrate", **quiet)
         return
     with connection.as_owner_of(database=database.name):  # type: ignore[attr-defined]
-        _migrate()
+        call_command("migrate", **quiet)
+
+
+def check_secrets(*, backup: Backup) -> None:
+    """Check that tokens of a backup work with the secrets of here. Raises BackupError."""
+    peppers = (settings.TOKEN_PEPPER, *settings.TOKEN_PEPPER_FALLBACKS)
+    if backup.manifest.secrets_check not in {_secrets_check(pepper) for pepper in peppers}:
+        raise BackupError(
+            f"{backup.name} belongs to other secrets, with which all tokens and second factors "
+            f"would end. Set {' and '.join(SECRETS)} to the ones it was made with; an encrypted "
+            "backup holds them, and restore --secrets FILE writes them down."
+        )
 
 
 def check_version(*, manifest: Manifest) -> None:
@@ -164,7 +191,8 @@ def read_contents(*, backup: Backup) -> Contents:
 
 
 @contextmanager
-def _connected(database: Database) -> Iterator[psycopg.Connection[Any]]:
+def connected(database: Database) -> Iterator[psycopg.Connection[Any]]:
+    """Open a connection until the block ends. Raises BackupError when there is no answer."""
     try:
         line = database.connect()
     except psycopg.OperationalError as error:
@@ -172,10 +200,6 @@ def _connected(database: Database) -> Iterator[psycopg.Connection[Any]]:
         raise BackupError(f"The database {database.name} does not answer: {reason}") from error
     with line:
         yield line
-
-
-def _migrate() -> None:
-    call_command("migrate", verbosity=0, skip_checks=True, stdout=io.StringIO())
 
 
 def _secrets_check(pepper: str) -> str:

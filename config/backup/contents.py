@@ -94,7 +94,7 @@ def count_contents(
             ready=ready,
             audit_count=count,
             audit_hash=head,
-            models=_models(connection, schema) if ready else (),
+            models=_models(connection, schema) if ready and schemas is None else (),
         )
         for id, slug, schema, ready, count, head in connection.execute(ORGANIZATIONS).fetchall()
     )

@@ -18,9 +18,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from secrets import token_hex
 from typing import IO, Any, Final, cast
 
 import psycopg
+from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from config.backup.places import BackupError
@@ -30,6 +32,12 @@ DUMP: Final = ("--no-owner", "--no-privileges", "--no-comments")
 ENTRY: Final = re.compile(r"\d+; \d+ \d+ (.+)")
 EXTENSION: Final = re.compile(r"(COMMENT - )?EXTENSION ")  # a superuser has made it
 TENANT: Final = re.compile(r"\bt_[0-9a-f]{32}\b")
+SCRATCH: Final = "cairn_scratch_"
+# Scratch databases that nobody uses: what killed runs left.
+LEFT_BEHIND: Final = """
+SELECT datname FROM pg_database WHERE datname LIKE %s
+AND NOT EXISTS (SELECT FROM pg_stat_activity AS a WHERE a.datname = pg_database.datname)
+"""
 
 Stream = Callable[[], Iterator[bytes]]
 
@@ -166,6 +174,41 @@ def run_script(*, database: Database, binaries: Path, script: Iterator[bytes]) -
             process.wait()
         if process.wait() != 0:
             raise BackupError(f"Nothing was restored; the database refused: {words()}")
+
+
+@contextmanager
+def scratch(*, database: Database) -> Iterator[Database]:
+    """Make an empty database with pgvector on the same server until the block ends.
+
+    Raises BackupError when the owner may not, with what a superuser has to do.
+    """
+    name = f"{SCRATCH}{token_hex(6)}"
+    with database.connect() as line:
+        for (left,) in line.execute(LEFT_BEHIND, [f"{SCRATCH}%"]).fetchall():
+            line.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(left)))
+        try:
+            line.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        except psycopg.errors.InsufficientPrivilege as error:
+            raise BackupError(
+                f"{database.user} may not make a scratch database; let a superuser run: "
+                f"ALTER ROLE {database.user} CREATEDB"
+            ) from error
+        try:
+            _add_vector(database.named(name))
+            yield database.named(name)
+        finally:
+            line.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def _add_vector(database: Database) -> None:
+    try:
+        with database.connect() as line:
+            line.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise BackupError(
+            "A scratch database lacks pgvector; let a superuser run in the database template1: "
+            "CREATE EXTENSION vector SCHEMA public"
+        ) from error
 
 
 def _entries(database: Database, binaries: Path, archive: Stream, but: frozenset[str]) -> str:

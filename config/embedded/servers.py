@@ -31,8 +31,8 @@ from config.embedded.processes import Program, start_program
 
 BINARIES_VARIABLE = "CAIRN_PG_BIN_DIR"
 SUPERUSER, OWNER, APPLICATION, DATABASE = "postgres", "cairn_owner", "cairn_app", "cairn"
-ROLES = (  # the owner reads past row-level security, or its backups would be empty
-    (OWNER, "login bypassrls"),
+ROLES = (  # the owner reads past row-level security, for backups, which are tried in a scratch one
+    (OWNER, "login bypassrls createdb"),
     (APPLICATION, "login"),
 )
 PREPARATION = (  # what a superuser alone may do
@@ -188,13 +188,14 @@ class Cluster:
         """Create the roles and the database unless they exist; raises StartError when refused."""
         for role, powers in ROLES:
             known = f"select 1 from pg_roles where rolname = '{role}'"  # noqa: S608 - a constant
-            if self.ask(known) != "1":
-                self.ask(f"create role {role} {powers}")
+            verb = "alter" if self.ask(known) == "1" else "create"
+            self.ask(f"{verb} role {role} {powers}")
         exists = f"select 1 from pg_database where datname = '{DATABASE}'"  # noqa: S608
         if self.ask(exists) != "1":
             self.ask(f"create database {DATABASE} owner {OWNER}")
         for statement in PREPARATION:
             self.ask(statement, database=DATABASE)
+        self.ask(PREPARATION[0], database="template1")
 
     def ask(self, sql: str, *, database: str = SUPERUSER) -> str:
         """Run a statement as the superuser; return what it printed. Raises StartError."""

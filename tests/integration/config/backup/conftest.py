@@ -12,9 +12,12 @@ from django.conf import settings
 from django.db import connection
 from pytest_django.plugin import DjangoDbBlocker
 
+from accounts.authentication import caller_from_token, entered
 from accounts.models import Organization
 from config.backup import actions, archive
 from config.backup.programs import Database
+from memory.search.actions import search
+from memory.search.request import SearchRequest
 from tests.support import live, memories, people
 from tests.support.live import Place
 
@@ -86,6 +89,14 @@ def kept(installation: Installation, tmp_path_factory: pytest.TempPathFactory) -
 
 
 @pytest.fixture
+def key_file(tmp_path: Path) -> Path:
+    """The key of that backup, in a file."""
+    path = tmp_path / "backup.key"
+    path.write_bytes(KEY + b"\n")
+    return path
+
+
+@pytest.fixture
 def backup(kept: Path) -> archive.Backup:
     """That backup, open."""
     return archive.open_backup(address=str(kept), secret=KEY)
@@ -102,3 +113,12 @@ def inside(database: Database) -> Iterator[None]:
     """Let the product work in a restored database until the block ends."""
     with connection.as_owner_of(database=database.name):
         yield
+
+
+def found_by(token: str) -> list[tuple[str, str, float]]:
+    """Return what a token's owner finds: ids, texts and scores in their order."""
+    caller = caller_from_token(text=token, agent="", ip="", now=NOW)
+    with entered(caller):
+        request = SearchRequest(query="lines without a tax code", threshold=0.0)
+        answer = search(caller=caller, request=request, now=NOW)
+    return [(str(hit.memory.id), hit.memory.content, hit.relevance) for hit in answer.hits]

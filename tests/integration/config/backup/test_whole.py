@@ -1,20 +1,20 @@
 """A whole backup: everything comes back equal, or nothing at all and a sentence why."""
 
 import json
+import re
 import shutil
 from datetime import timedelta
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from django.contrib.auth import authenticate
+from django.core.management import call_command
 
 from accounts import tenancy
-from accounts.authentication import caller_from_token, entered
 from config.backup import actions, archive, contents
 from config.backup.archive import Backup
-from config.backup.places import BackupError
-from memory.search.actions import search
-from memory.search.request import SearchRequest
+from config.backup.places import BackupError, Folder
 from teams.audit import verify
 from tests.integration.config.backup.conftest import (
     KEY,
@@ -22,6 +22,7 @@ from tests.integration.config.backup.conftest import (
     TEXTS,
     Installation,
     MakeDatabase,
+    found_by,
     inside,
 )
 from tests.support.people import PASSWORD
@@ -35,22 +36,13 @@ WHERE c.relkind IN ('r', 'p') AND n.nspname !~ '^pg_' AND n.nspname <> 'informat
 pytestmark = pytest.mark.django_db
 
 
-def found_by(token: str) -> list[tuple[str, str, float]]:
-    """Return what a token's owner finds: ids, texts and scores in their order."""
-    caller = caller_from_token(text=token, agent="", ip="", now=NOW)
-    with entered(caller):
-        request = SearchRequest(query="lines without a tax code", threshold=0.0)
-        answer = search(caller=caller, request=request, now=NOW)
-    return [(str(hit.memory.id), hit.memory.content, hit.relevance) for hit in answer.hits]
-
-
 def test_everything_is_equal_in_an_empty_database(
     installation: Installation, backup: Backup, make_database: MakeDatabase
 ) -> None:
     before = [found_by(place.token) for place in (installation.acme, installation.globex)]
     database = make_database()
 
-    actions.restore(backup=backup, database=database)
+    actions.restore(backup=backup, database=database, even_erased=False)
 
     promised = actions.read_contents(backup=backup)
     with database.connect() as line:
@@ -86,7 +78,7 @@ def test_files_of_the_data_folder_come_back_where_they_are_missing(
     (installation.home / "credentials.json").unlink()
     (installation.home / "run" / "steps.json").write_text('["demo", "welcome"]')
 
-    actions.restore(backup=backup, database=make_database())
+    actions.restore(backup=backup, database=make_database(), even_erased=False)
 
     assert (installation.home / "credentials.json").read_text() == "{}"
     assert (installation.home / "run" / "steps.json").read_text() == '["demo", "welcome"]'
@@ -131,14 +123,14 @@ def test_old_backups_are_deleted_and_unfinished_ones_do_not_count(
 
 def test_a_database_in_use_is_not_restored_into(backup: Backup) -> None:
     with pytest.raises(BackupError, match="is not empty, and a restore replaces nothing"):
-        actions.restore(backup=backup, database=actions.own_database())
+        actions.restore(backup=backup, database=actions.own_database(), even_erased=False)
 
 
 def is_empty(make: MakeDatabase, backup: Backup, words: str) -> None:
     """Check that a restore is refused with these words and leaves the database empty."""
     database = make()
     with pytest.raises(BackupError, match=words):
-        actions.restore(backup=backup, database=database)
+        actions.restore(backup=backup, database=database, even_erased=False)
     with database.connect() as line:
         assert line.execute(EVERY_TABLE).fetchall() == []
 
@@ -217,3 +209,41 @@ def test_other_secrets_are_refused_with_where_to_find_the_right_ones(
     monkeypatch.setattr("django.conf.settings.TOKEN_PEPPER", "another pepper " * 4)
 
     is_empty(make_database, backup, "belongs to other secrets.*restore --secrets FILE")
+
+
+def tried(kept: Path, key: Path) -> str:
+    """Return what `manage.py verify` prints."""
+    out = StringIO()
+    call_command("verify", str(kept), key_file=key, stdout=out)
+    return out.getvalue()
+
+
+def test_a_backup_is_tried_with_its_audit_logs_and_a_search_in_every_organization(
+    installation: Installation, kept: Path, key_file: Path
+) -> None:
+    said = tried(kept, key_file)
+
+    assert said.endswith("This backup can be restored.\n")
+    for place in (installation.acme, installation.globex):
+        assert f"{place.caller.organization_slug}: a search finds what it should" in said
+        assert re.search(rf"{place.caller.organization_slug}: \d+ audit entries hold", said)
+
+
+def test_a_copy_that_is_not_what_was_promised_fails_its_trial(
+    installation: Installation, backup: Backup, tmp_path: Path
+) -> None:
+    promised = actions.read_contents(backup=backup)
+    name = "public.accounts_token"
+    other = promised.tables[name].model_copy(update={"digest": "0 0"})
+    wrong = promised.model_copy(update={"tables": {**promised.tables, name: other}})
+    writer = archive.Writer(place=Folder(root=tmp_path), name=backup.name, secret=None)
+    writer.add("database.dump", backup.read("database.dump"))
+    writer.add("contents.json", iter([wrong.model_dump_json().encode()]))
+    writer.finish(backup.manifest)
+    out = StringIO()
+
+    with pytest.raises(SystemExit):
+        call_command("verify", str(tmp_path), stdout=out)
+
+    assert f"{name} has other contents in its {other.rows} rows" in out.getvalue()
+    assert "1 findings are wrong; do not rely on this backup" in out.getvalue()
