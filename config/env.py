@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 LARGEST_PORT = 65_535
+LAST_HOUR = 23
 MINIMUM_SECRET_LENGTH = 32  # characters; 160 bits and more in any usual alphabet
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -74,6 +75,12 @@ def _port(text: str) -> int:
 def _whole_number(text: str) -> int:
     if not text.isdecimal():
         raise ValueError(f"{text!r} is not a whole number")
+    return int(text)
+
+
+def _hour(text: str) -> int:
+    if _whole_number(text) > LAST_HOUR:
+        raise ValueError(f"it must be an hour from 0 to {LAST_HOUR}")
     return int(text)
 
 
@@ -175,6 +182,10 @@ VARIABLES = (
     Variable("CAIRN_METRICS_TOKEN", _secret, "", "who sends it may read /metrics"),
     Variable("CAIRN_METRICS_ORGANIZATIONS", _boolean, False, "count memories of each there"),
     Variable("CAIRN_METRICS_PORT", _port, None, "port of a worker's own metrics"),
+    Variable("CAIRN_BACKUP_TO", str, "", "folder or bucket of nightly backups"),
+    Variable("CAIRN_BACKUP_HOUR", _hour, 2, "of nightly backups, UTC"),
+    Variable("CAIRN_BACKUP_KEEP", _positive, 14, "nightly backups that stay"),
+    Variable("CAIRN_BACKUP_KEY_FILE", Path, None, "key that encrypts backups"),
     Variable("CAIRN_PG_BIN_DIR", Path, None, "other Postgres binaries"),
     Variable("CAIRN_PG_AS_USER", str, "", "user of embedded Postgres"),
     Variable("CAIRN_PG_SHARED_BUFFERS", str, "128MB", "its memory"),

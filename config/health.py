@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -36,6 +37,7 @@ from kombu.exceptions import OperationalError as BrokerFault
 
 from accounts.models import SchemaStep
 from accounts.tenancy import provisioning, rls
+from config.backup.actions import SLOT
 from config.celery import SWEEP_SECONDS
 from config.env import MINIMUM_SECRET_LENGTH
 from memory.providers import name_reader, weights
@@ -52,6 +54,13 @@ LATE_JOB_SECONDS = 300
 LEAST_FREE_BYTES = 500_000_000
 KEPT_SECONDS = 5.0
 RETRY_AFTER_SECONDS = 5
+OLDEST_BACKUP = timedelta(hours=26)  # a night and what the backup takes
+LAST_SLOT = """
+SELECT extract(epoch FROM now() - max(taken_at))::int FROM accounts_slot WHERE name <> %s
+"""
+LAST_BACKUP = """
+SELECT max(starts_at), statement_timestamp() - max(starts_at) FROM accounts_slot WHERE name = %s
+"""
 ESSENTIAL = frozenset({"database", "migrations", "organizations"})
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -147,7 +156,7 @@ def check_tenants() -> Check:
 def check_beat() -> Check:
     """Look for the newest slot taken, by the database's own time; a busy worker takes none."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT extract(epoch FROM now() - max(taken_at))::int FROM accounts_slot")
+        cursor.execute(LAST_SLOT, [SLOT])
         silence = cursor.fetchone()[0]
     fix = "Start the clock (celery -A config beat), or more workers if all are busy."
     if silence is None:
@@ -194,6 +203,23 @@ def judge_powers(*, powers: rls.Powers) -> Check:
         detail = f"the role {powers.role} owns {powers.owned_tables} tables, so it could open it"
         return _wrong("wall", detail, fix)
     return _well("wall", f"row-level security holds for the role {powers.role}")
+
+
+def check_backup() -> Check:
+    """Look when the last backup was made."""
+    with connection.cursor() as cursor:
+        cursor.execute(LAST_BACKUP, [SLOT])
+        made_at, age = cursor.fetchone()
+    return judge_backup(made_at=made_at, age=age)
+
+
+def judge_backup(*, made_at: datetime | None, age: timedelta | None) -> Check:
+    """Say whether the last backup is recent enough where they are made every night."""
+    fix = "See what the program `backup` printed, or run: manage.py backup"
+    detail = "none was made" if made_at is None else f"the last is of {made_at:%Y-%m-%d %H:%M} UTC"
+    if settings.BACKUP_TO and (age is None or age > OLDEST_BACKUP):
+        return _wrong("backup", detail, fix)
+    return _well("backup", detail)
 
 
 def check_redis() -> Check:
@@ -324,7 +350,7 @@ def _guarded(probe: Probe) -> Check:
         return _wrong(name, f"it cannot be read: {_line(error)}", "Run: manage.py migrate")
 
 
-READINESS = (check_migrations, check_tenants, check_beat, check_jobs)
+READINESS = (check_migrations, check_tenants, check_beat, check_jobs, check_backup)
 
 
 def _line(error: BaseException) -> str:

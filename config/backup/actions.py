@@ -46,6 +46,11 @@ SECRETS: Final = ("CAIRN_SECRET_KEY", "CAIRN_TOKEN_PEPPER")
 POWERS: Final = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
 IS_USED: Final = "SELECT to_regclass('public.django_migrations') IS NOT NULL"
 HAS_VECTOR: Final = "SELECT 1 FROM pg_extension WHERE extname = 'vector'"
+SLOT: Final = "backup"  # of accounts_slot: when backups began, which the health checks read
+NOTE: Final = """
+INSERT INTO public.accounts_slot (name, starts_at, taken_at) VALUES (%s, %s, now())
+ON CONFLICT DO NOTHING
+"""
 ONE_MOMENT: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 
 
@@ -102,6 +107,8 @@ def back_up(*, address: str, secret: bytes | None, keep: int | None, now: dateti
         files["secrets.json"] = json.dumps(values, indent=2)
     writer.add(HOME, iter([json.dumps(files).encode()]))
     manifest = writer.finish(manifest)
+    with connected(database) as line:
+        line.execute(NOTE, [SLOT, now])
     pruned = () if keep is None else prune(place=place, keep=keep, now=now)
     return Made(name=name, manifest=manifest, contents=found, pruned=pruned)
 
@@ -114,18 +121,7 @@ def restore(*, backup: Backup, database: Database, even_erased: bool) -> tuple[R
     """
     check_version(manifest=backup.manifest)
     check_secrets(backup=backup)
-    with connected(database) as line:
-        binaries = programs.folder(version=line.info.server_version)
-        if line.execute(IS_USED).fetchall()[0][0]:
-            raise BackupError(
-                f"The database {database.name} is not empty, and a restore replaces nothing. Name "
-                "an empty one in DATABASE_URL, or restore one organization: --organization SLUG."
-            )
-        if not line.execute(HAS_VECTOR).fetchall():
-            raise BackupError(
-                f"The database {database.name} lacks pgvector; let a superuser run in it: "
-                "CREATE EXTENSION vector SCHEMA public"
-            )
+    binaries = _check_empty(database)
     backup.check()
     home = Path(settings.CAIRN_HOME)
     receipts = {} if even_erased else later_receipts(home=home, than=backup.manifest.made_at)
@@ -200,6 +196,23 @@ def connected(database: Database) -> Iterator[psycopg.Connection[Any]]:
         raise BackupError(f"The database {database.name} does not answer: {reason}") from error
     with line:
         yield line
+
+
+def _check_empty(database: Database) -> Path:
+    """Check that a backup can be loaded there; return the programs for it. Raises BackupError."""
+    with connected(database) as line:
+        binaries = programs.folder(version=line.info.server_version)
+        if line.execute(IS_USED).fetchall()[0][0]:
+            raise BackupError(
+                f"The database {database.name} is not empty, and a restore replaces nothing. Name "
+                "an empty one in DATABASE_URL, or restore one organization: --organization SLUG."
+            )
+        if not line.execute(HAS_VECTOR).fetchall():
+            raise BackupError(
+                f"The database {database.name} lacks pgvector; let a superuser run in it: "
+                "CREATE EXTENSION vector SCHEMA public"
+            )
+    return binaries
 
 
 def _secrets_check(pepper: str) -> str:

@@ -129,6 +129,11 @@ def name_at(*, moment: datetime) -> str:
     return f"cairn-{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}"
 
 
+def moment_of(*, name: str) -> datetime:
+    """Return when a backup of this name began."""
+    return datetime.strptime(name, "cairn-%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+
+
 def whole_backups(*, place: Place) -> tuple[str, ...]:
     """Return the names of the whole backups of a place, the oldest first."""
     folders = (path.split("/") for path in place.paths())

@@ -1,5 +1,6 @@
 """The operator's secret that encrypts backups, read from a file."""
 
+import os
 from argparse import ArgumentParser
 from pathlib import Path
 
@@ -9,7 +10,10 @@ from config.backup.sealing import LEAST_SECRET
 
 def add_key_option(parser: ArgumentParser) -> None:
     """Let a command take the secret."""
-    parser.add_argument("--key-file", type=Path, help="file with a passphrase or a key, as text")
+    given = os.environ.get("CAIRN_BACKUP_KEY_FILE")
+    default = Path(given) if given else None
+    words = "file with a passphrase or a key, as text; CAIRN_BACKUP_KEY_FILE where left out"
+    parser.add_argument("--key-file", type=Path, default=default, help=words)
 
 
 def read_secret(*, path: Path | None) -> bytes | None:

@@ -96,11 +96,12 @@ def restore_organization(
         _compare(scratch, promised, wanted)
         migrate_in(database=scratch)
         fresh = f"t_{uuid4().hex}"
-        _rename_in(scratch, wanted.schema_name, fresh)
         options = ("--format=plain", f"--schema={fresh}")
         script = programs.dump(database=scratch, binaries=binaries, options=options)
         with scratch.connect() as source, connected(database) as line, _removed(line, fresh):
-            _check_steps(source, line)
+            if source.execute(STEPS).fetchall() != line.execute(STEPS).fetchall():
+                raise BackupError("The tables here are behind; run: manage.py migrate")
+            source.execute(_renaming(wanted.schema_name, fresh))
             programs.run_script(database=database, binaries=binaries, script=script)
             returned = _put_in_place(source, line, wanted, fresh, current, receipt)
     _forget_cached(wanted.id)
@@ -179,17 +180,6 @@ def _compare(scratch: Database, promised: Contents, wanted: OrganizationContents
         raise BackupError(f"Nothing was restored; the copy is not as it was: {found[0]}.")
 
 
-def _check_steps(source: psycopg.Connection[Any], line: psycopg.Connection[Any]) -> None:
-    if source.execute(STEPS).fetchall() != line.execute(STEPS).fetchall():
-        raise BackupError("The tables of this installation are behind; run: manage.py migrate")
-
-
-def _rename_in(scratch: Database, before: str, after: str) -> None:
-    renaming = sql.SQL("ALTER SCHEMA {} RENAME TO {}")
-    with scratch.connect() as line:
-        line.execute(renaming.format(sql.Identifier(before), sql.Identifier(after)))
-
-
 def _put_in_place(
     source: psycopg.Connection[Any],
     line: psycopg.Connection[Any],
@@ -207,13 +197,17 @@ def _put_in_place(
         line.execute(LOCK_WAIT)
         if current is not None:
             _drop_schema(line, current)
-        renaming = sql.SQL("ALTER SCHEMA {} RENAME TO {}")
-        line.execute(renaming.format(sql.Identifier(fresh), sql.Identifier(schema)))
+        line.execute(_renaming(fresh, schema))
         copied = shared_rows.copy(source=source, line=line, organization_id=wanted.id)
         if current is not None:
             shared_rows.follow(line=line, organization_id=wanted.id)
             return 0, 0
         return shared_rows.bring(line=line, columns=copied, schema_name=schema, receipt=receipt)
+
+
+def _renaming(before: str, after: str) -> sql.Composed:
+    names = map(sql.Identifier, (before, after))
+    return sql.SQL("ALTER SCHEMA {} RENAME TO {}").format(*names)
 
 
 def _drop_schema(line: psycopg.Connection[Any], name: str) -> None:

@@ -1,17 +1,31 @@
-"""Where backups lie: a folder of this machine.
+"""Where backups lie: a folder of this machine, or a bucket.
 
-A place writes a file whole or not at all, and reads it as a stream. Paths are relative, as
-`cairn-20261128T030000Z/manifest.json`.
+A bucket is named by an address, as s3://bucket/path (gs:// and az:// work likewise); who may write
+there, and the endpoint of a store that is not Amazon's, come from the usual variables of its vendor
+(AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL …). A place writes a file whole or not at all, and reads it as
+a stream. Paths are relative, as `cairn-20261128T030000Z/manifest.json`.
 """
 
 import errno
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
+
+import obstore
+from obstore.exceptions import BaseError
+from obstore.store import from_url
+
+if TYPE_CHECKING:
+    from obstore.store import RetryConfig
 
 READ_BYTES: Final = 1_048_576
+PART_BYTES: Final = 16_777_216  # S3 allows 10,000 parts: 160 GB a file
+PARTS_AT_ONCE: Final = 3
+RETRIES: "Final[RetryConfig]" = {"max_retries": 5, "retry_timeout": timedelta(seconds=60)}
 FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
@@ -93,6 +107,50 @@ class Folder:
             os.close(descriptor)
 
 
+class Bucket:
+    """A bucket, or a path in one. Files are sent in parts, and are there when all parts are."""
+
+    def __init__(self, *, url: str) -> None:
+        self.url = url
+        with self._refusals("opened"):
+            self._store = from_url(url, retry_config=RETRIES)
+
+    def write(self, path: str, chunks: Iterator[bytes]) -> None:
+        """Send the parts; memory holds a few of them."""
+        with self._refusals("written to"):
+            obstore.put(
+                self._store, path, chunks, chunk_size=PART_BYTES, max_concurrency=PARTS_AT_ONCE
+            )
+
+    def read(self, path: str) -> Iterator[bytes]:
+        """Yield the file in pieces of a megabyte or more."""
+        with self._refusals(f"read at {path}"):
+            for chunk in obstore.get(self._store, path).stream(min_chunk_size=READ_BYTES):
+                yield bytes(chunk)
+
+    def paths(self) -> tuple[str, ...]:
+        """Return what lies under prefixes that are called like backups."""
+        with self._refusals("listed"):
+            found = (file["path"] for files in obstore.list(self._store) for file in files)
+            return tuple(sorted(path for path in found if path.startswith("cairn-")))
+
+    def remove(self, backup: str) -> None:
+        """Delete the files of a backup."""
+        files = [path for path in self.paths() if path.startswith(f"{backup}/")]
+        with self._refusals("deleted from"):
+            for path in sorted(files, key=lambda path: not path.endswith("/manifest.json")):
+                obstore.delete(self._store, path)
+
+    @contextmanager
+    def _refusals(self, verb: str) -> Iterator[None]:
+        """Say in a sentence what the store refused."""
+        try:
+            yield
+        except (BaseError, OSError, ValueError) as error:
+            reason = str(error).strip().splitlines()[0]
+            raise BackupError(f"{self.url} cannot be {verb}: {reason}") from error
+
+
 def open_place(*, address: str) -> Place:
-    """Return the place at an address."""
-    return Folder(root=Path(address))
+    """Return the place at an address. Raises BackupError for a bucket that cannot be opened."""
+    return Bucket(url=address) if "://" in address else Folder(root=Path(address))

@@ -121,6 +121,18 @@ def worker(*, count: int, environment: Mapping[str, str]) -> Program:
     )
 
 
+def keep_backups(*, group: Group, environment: Mapping[str, str]) -> None:
+    """Start what makes a backup every night, where that is configured.
+
+    Of all that serves, it alone may become the owner.
+    """
+    if environment.get("CAIRN_BACKUP_TO"):
+        command = (sys.executable, "-m", "config.backup.nightly")
+        group.keep_running(
+            Program(name="backup", command=command, environment=environment, folder=env.ROOT)
+        )
+
+
 def beat(*, run_folder: Path, environment: Mapping[str, str]) -> Program:
     """Describe the clock that wakes the recurring jobs."""
     arguments = ("-s", str(run_folder / "beat"), "--pidfile=", "-l", "WARNING")

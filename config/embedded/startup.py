@@ -17,7 +17,7 @@ from pathlib import Path
 from config import env
 from config.embedded import home as homes
 from config.embedded import servers
-from config.embedded.fleet import Fleet, beat, web, worker
+from config.embedded.fleet import Fleet, beat, keep_backups, web, worker
 from config.embedded.home import Home, StartError, write_private
 from config.embedded.processes import NOTHING, Console, Group, Process, Program, StopRequested
 from config.embedded.servers import Durability
@@ -166,20 +166,15 @@ def _start(
     with group.console.step(f"{setup.web_processes} web processes"):
         listen(listener, setup=setup)
         fleet.start()
+    keep_backups(group=group, environment=completed)
     if damage:
         group.console.heading(f"\n  Cairn is ready: {setup.base_url}\n")
     else:
         fields = publish_credentials(home=home, url=setup.base_url)
         _welcome(group.console, home, fields, is_known=is_known and WELCOME in done)
         mark_done(home=home, name=WELCOME)
-    if (
-        setup.with_demo and not damage and DEMO_SESSION not in done
-    ):  # played once at the running web server
-        python, manage = MANAGE
-        command = (python, "-W", "ignore", manage, "demo", "--play", "--skip-checks")
-        played = Program(name=DEMO, command=command, environment=serving, folder=env.ROOT)
-        group.add(Process(program=played, console=group.console))
-        mark_done(home=home, name=DEMO_SESSION)
+    if setup.with_demo and not damage and DEMO_SESSION not in done:
+        _play_demo(group, home, serving)
 
     home.restarts.unlink(missing_ok=True)
 
@@ -195,6 +190,15 @@ def _start(
         homes.note_restart(home=home, failure=failure)
 
     group.run_until_stopped(on_restart=restart)
+
+
+def _play_demo(group: Group, home: Home, environment: Mapping[str, str]) -> None:
+    """Play the demo's session at the running web server, once."""
+    python, manage = MANAGE
+    command = (python, "-W", "ignore", manage, "demo", "--play", "--skip-checks")
+    played = Program(name=DEMO, command=command, environment=environment, folder=env.ROOT)
+    group.add(Process(program=played, console=group.console))
+    mark_done(home=home, name=DEMO_SESSION)
 
 
 def run_steps(

@@ -17,6 +17,7 @@ TOKEN_PEPPER = ENV["CAIRN_TOKEN_PEPPER"]
 TOKEN_PEPPER_FALLBACKS = ENV["CAIRN_TOKEN_PEPPER_FALLBACKS"]
 BASE_URL = ENV["CAIRN_BASE_URL"].rstrip("/")
 CAIRN_HOME = ENV["CAIRN_HOME"]
+BACKUP_TO = ENV["CAIRN_BACKUP_TO"]
 
 SHARED_APPS = (
     "accounts",  # before django_tenants: its migrate command stands in for theirs

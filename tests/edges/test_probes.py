@@ -63,7 +63,7 @@ def test_real_installation_names_every_check(client: Client) -> None:
 
     assert set(checks) == {
         "database", "migrations", "organizations", "beat", "jobs", "redis", "worker", "disk",
-        "scanner",
+        "scanner", "backup",
     }  # fmt: skip
 
 

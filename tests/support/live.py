@@ -73,6 +73,6 @@ def _token(caller: Caller, scopes: frozenset[TokenScope]) -> str:
 def _drop(organization: Organization, user: User) -> None:
     with connection.as_owner():
         with connection.cursor() as cursor:
-            cursor.execute(f'DROP SCHEMA "{organization.schema_name}" CASCADE')
+            cursor.execute(f'DROP SCHEMA IF EXISTS "{organization.schema_name}" CASCADE')
         organization.delete()
         user.delete()
