@@ -221,7 +221,9 @@ def _check_number(name: str, value: object, bounds: tuple[float, float]) -> None
 
 def _put_settings(row: Project, given: Mapping[str, Any]) -> tuple[str, ...]:
     """Put new values into a row; return the names of those that are other than before."""
-    stored = {name: queries.setting_of(row=row, name=name) for name in queries.SETTINGS}
+    stored = {
+        name: queries.setting_of(settings=row.settings, name=name) for name in queries.SETTINGS
+    }
     stored |= {"name": row.name, "description": row.description}
     changed = tuple(name for name, value in given.items() if value != stored[name])
     row.name = given.get("name", row.name)

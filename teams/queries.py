@@ -200,22 +200,22 @@ def project_view(row: Project) -> ProjectView:
 
 def _longest_kept(rows: tuple[Project, ...]) -> int | None:
     """Return for how many days the organization keeps what agents did; asked where one says."""
-    if all(setting_of(row=row, name=KEEP_EVENTS) is None for row in rows):
+    if all(setting_of(settings=row.settings, name=KEEP_EVENTS) is None for row in rows):
         return None
     return keep_events_days(organization_id=tenancy.current().organization_id)
 
 
 def _view(row: Project, longest: int | None) -> ProjectView:
-    own = {name: setting_of(row=row, name=name) for name in SETTINGS}
+    own = {name: setting_of(settings=row.settings, name=name) for name in SETTINGS}
     if own[KEEP_EVENTS] is not None and longest is not None:
         own[KEEP_EVENTS] = min(own[KEEP_EVENTS], longest)
     columns = {field.name for field in fields(ProjectView)} - own.keys()
     return ProjectView(**own, **{name: getattr(row, name) for name in columns})
 
 
-def setting_of(*, row: Project, name: str) -> Any:
+def setting_of(*, settings: Mapping[str, Any], name: str) -> Any:
     """Return what a project sets; None where it says nothing, or what does not fit."""
-    value = row.settings.get(name)
+    value: Any = settings.get(name)
     if name in CHOICES:
         return value if value in CHOICES[name] else None
     if not is_within(value=value, bounds=BOUNDS[name]):
@@ -225,7 +225,7 @@ def setting_of(*, row: Project, name: str) -> Any:
 
 def _settings_of(row: Project, names: Iterable[str]) -> dict[str, Any]:
     """Return those of some settings that a project sets; the others are the usual."""
-    found = {name: setting_of(row=row, name=name) for name in names}
+    found = {name: setting_of(settings=row.settings, name=name) for name in names}
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -234,7 +234,7 @@ def proposes_to_project(*, row: Project | None, organization_id: UUID) -> bool:
 
     As the project says; where it says nothing, in an organization of several. In a unit.
     """
-    said = None if row is None else setting_of(row=row, name=LESSONS)
+    said = None if row is None else setting_of(settings=row.settings, name=LESSONS)
     if row is None or said is not None:
         return said == "project"
     return has_several_members(organization_id=organization_id)
@@ -257,7 +257,7 @@ def extraction_of(*, row: Project) -> Extraction:
 def events_days_by_project() -> Mapping[UUID, int]:
     """Return the projects that say for how many days it is kept what agents did. In a unit."""
     rows = Project.objects.filter(settings__has_key=KEEP_EVENTS).order_by("id")
-    found = {row.id: setting_of(row=row, name=KEEP_EVENTS) for row in rows}
+    found = {row.id: setting_of(settings=row.settings, name=KEEP_EVENTS) for row in rows}
     return {id: days for id, days in found.items() if days is not None}
 
 

@@ -7,6 +7,7 @@ A credential bound to projects narrows it further. Owners and admins reach every
 team shares only as its members, and nobody but the author reaches what is personal.
 """
 
+import json
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -17,12 +18,14 @@ from django.db.models import Q
 from accounts import tenancy
 from accounts.caller import Caller, Role, is_person
 
-# Every read starts with this: the projects and teams someone belongs to, in one statement.
+# Every read starts with this: the projects and teams someone belongs to, in one statement, with
+# what those projects set that are named.
 AUDIENCES = """
-    SELECT p.id FROM teams_project AS p
+    SELECT p.id, p.slug, CASE WHEN ARRAY[p.slug, p.id::text] && %(refs)s THEN p.settings END
+    FROM teams_project AS p
     WHERE %(all)s OR p.open_to_all OR EXISTS (
         SELECT FROM teams_projectmember AS m WHERE m.project_id = p.id AND m.user_id = %(user)s)
-    UNION ALL SELECT t.team_id FROM teams_teammember AS t WHERE t.user_id = %(user)s
+    UNION ALL SELECT t.team_id, NULL, NULL FROM teams_teammember AS t WHERE t.user_id = %(user)s
     ORDER BY 1
 """
 
@@ -43,14 +46,25 @@ class Sight:
     is_program: bool = False
 
 
-def sight_of(*, caller: Caller) -> Sight:
-    """Return what the caller may see now, read once in a unit of the caller's organization."""
+def sight_of(*, caller: Caller, refs: tuple[str, ...] = ()) -> Sight:
+    """Return what the caller may see now, read once in a unit of the caller's organization.
+
+    `refs` name projects whose settings `settings_of` returns then without asking again.
+    """
     memo = tenancy.memo()
     who = (caller.user_id, caller.token_id, caller.organization_id, caller.role)
     key = (Sight, *who, caller.bound_projects, is_person(caller=caller))
     if key not in memo:
-        memo[key] = _read_sight(caller)
+        sight, settings = _read_sight(caller, refs)
+        memo[key] = sight
+        memo |= {(Sight, sight, ref): one for ref, one in settings.items()}
     found: Sight = memo[key]
+    return found
+
+
+def settings_of(*, sight: Sight, ref: str) -> tuple[UUID, dict[str, Any]] | None:
+    """Return id and settings of a visible project that was named when the sight was read."""
+    found: tuple[UUID, dict[str, Any]] | None = tenancy.memo().get((Sight, sight, ref))
     return found
 
 
@@ -91,18 +105,25 @@ def projects_q(*, sight: Sight) -> Q:
     return visible
 
 
-def _read_sight(caller: Caller) -> Sight:
+def _read_sight(
+    caller: Caller, refs: tuple[str, ...]
+) -> tuple[Sight, dict[str, tuple[UUID, dict[str, Any]]]]:
     audiences = [caller.organization_id]
     if caller.user_id is not None:
         audiences.append(caller.user_id)
-    everything = caller.role in SEES_ALL_PROJECTS
+    everything, bound = caller.role in SEES_ALL_PROJECTS, caller.bound_projects
     with connection.cursor() as cursor:
-        cursor.execute(AUDIENCES, {"all": everything, "user": caller.user_id})
-        audiences.extend(row[0] for row in cursor.fetchall())
-    return Sight(
+        named: dict[str, Any] = {"refs": list(refs), "all": everything, "user": caller.user_id}
+        cursor.execute(AUDIENCES, named)
+        rows = cursor.fetchall()
+    audiences.extend(row[0] for row in rows)
+    projects = [row for row in rows if row[2] and (bound is None or row[0] in bound)]
+    sight = Sight(
         audiences=tuple(audiences),
         bound_projects=caller.bound_projects,
         person=caller.user_id,
         token=caller.token_id,
         is_program=not is_person(caller=caller),
     )
+    settings = {slug: (id, json.loads(own)) for id, slug, own in projects}
+    return sight, settings | {str(id): settings[slug] for id, slug, _ in projects}

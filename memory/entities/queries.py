@@ -5,7 +5,7 @@ pair that is taken back leaves the groups that the others make.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
@@ -283,21 +283,6 @@ def _read_things(rows: list[tuple[Any, ...]]) -> tuple[Thing, ...]:
         )
         for code, key, name, memories, spellings, *members in rows
     )
-
-
-def with_same_names(*, named: Mapping[str, str], sight: Sight) -> dict[str, str]:
-    """Add to keys that are asked for those said to be one thing with them, by the same words.
-
-    In a unit.
-    """
-    found = dict(named)
-    if not found:
-        return found
-    numbers = _groups_of(sight)
-    for key, words in named.items():
-        for other in _keys_together((key,), numbers):
-            found.setdefault(other, words)
-    return found
 
 
 def _keys_together(keys: tuple[str, ...], numbers: dict[Name, int]) -> list[str]:

@@ -1,8 +1,8 @@
 """The pool of a search: its candidates, what is known of each, and what follows from both.
 
-`gather` reads it in two statements, and in two more where it holds turns of sessions; it chooses
-the threshold too. The rest is pure: the order of the candidates, how relevant each is and whether
-that reaches the threshold (`judge`), and what the graph did to the order.
+`gather` reads it in one statement behind that for sight and projects; it chooses the threshold,
+too. The rest is pure: the order of the candidates, how relevant each is and whether that reaches
+the threshold (`judge`), and what the graph did to the order.
 
 The graph's part is what its path adds to the fusion, what the neighborhood of files adds, and the
 memories that no other path brought. Without it the other paths are ranked as if it had found
@@ -16,20 +16,17 @@ reads the beginnings of vectors, whole cosines stand for theirs.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from typing import Final
 from uuid import UUID
 
 from accounts.caller import Caller
 from memory.customization import phases
-from memory.entities import queries as entities
 from memory.index.actions.embedding import Embedded
 from memory.records.queries.views import GraphPart
 from memory.search import fusion, queries, ranking, relevance
 from memory.search.fusion import FusedCandidate, Method, Path, Turns
 from memory.search.query import Query, QueryKind
-from memory.search.refinement import ASKED
-from memory.search.request import SearchRequest, Silence, is_narrowed, question_of, scope_of
+from memory.search.request import SearchRequest, Silence, question_of, scope_of
 from memory.topics import queries as topics_queries
 from teams import visibility
 
@@ -99,63 +96,30 @@ def gather(
 
     Raises NotFound for a project the caller cannot see, OtherModel when the vector does not fit.
     """
+    scope = scope_of(caller=caller, request=request)  # reads the sight with its projects
     sight = visibility.sight_of(caller=caller)
-    scope = scope_of(caller=caller, request=request)
-    named = entities.with_same_names(named=asked.named, sight=sight)
-    question = question_of(
-        request=request, scope=scope, asked=replace(asked, named=named), embedded=embedded
-    )
-    active, found = queries.find_candidates(question=question, embedded=embedded, sight=sight)
-    model, topic = "", None
-    if embedded is not None:
-        model = embedded.key
-        if active not in {None, model}:
-            raise OtherModel(key=active)
-        topic = topics_queries.nearest(
-            caller=caller, model=model, vector=embedded.vector, projects=scope.projects
-        )
-    known, turns = _read_known(request, asked, found, sight, now)
-    has_vectors = any(Path.DENSE in one.scores for one in found)
+    question = question_of(request=request, scope=scope, asked=asked, embedded=embedded)
+    read = queries.find_candidates(question=question, embedded=embedded, sight=sight, now=now)
+    model = "" if embedded is None else embedded.key
+    if model and read.active not in {None, model}:
+        raise OtherModel(key=str(read.active))
+    turns = turns_around(turns=read.turns).items()
+    has_vectors = any(Path.DENSE in one.scores for one in read.found)
     calibration = relevance.calibration_of(model=model, has_vectors=has_vectors)
     return Pool(
         asked=asked,
-        found=tuple(
-            replace(one, item=known[one.memory_id].item) if one.memory_id in known else one
-            for one in found
-        ),
-        known=known,
+        found=read.found,
+        known=read.known,
         calibration=calibration,
         threshold=calibration.threshold if scope.threshold is None else scope.threshold,
-        turns=turns,
-        topic=topic,
+        turns={
+            id: turn for id, turn in turns if id in read.known
+        },  # without what filters leave out
+        topic=topics_queries.near_topic(caller=caller, told=read.topic),
         limits={path: question[name] for path, name in LIMITS.items()},
-        project_id=scope.projects[0] if scope.projects and len(scope.projects) == 1 else None,
+        project_id=scope.only_project,
         own=scope.own,
     )
-
-
-def _read_known(
-    request: SearchRequest,
-    asked: Query,
-    found: tuple[FusedCandidate, ...],
-    sight: visibility.Sight,
-    now: datetime,
-) -> tuple[dict[UUID, ranking.Evidence], Turns]:
-    """Return the evidence of what was found and of the turns beside it, and those turns.
-
-    A request with filters gets no neighbors, for which its filters were not asked.
-    """
-    with_text = request.rerank in ASKED
-    read = partial(queries.read_evidence, sight=sight, asked=asked, with_text=with_text, now=now)
-    known = read(memory_ids=tuple(one.memory_id for one in found))
-    said = tuple(id for id, one in known.items() if one.in_conversation)
-    if not said:
-        return known, {}
-    turns = turns_around(turns=queries.read_turns(memory_ids=said, sight=sight))
-    if is_narrowed(request=request):
-        turns = {id: turn for id, turn in turns.items() if id in known}
-    beside = tuple(turns.keys() - known.keys())
-    return known | (read(memory_ids=beside) if beside else {}), turns
 
 
 def turns_around(*, turns: Turns) -> dict[UUID, tuple[UUID | None, UUID | None]]:

@@ -1,18 +1,20 @@
 """The statements of a search and of the lookups beside it, each with its typed caller.
 
-`candidates` is the search itself: one statement returns what every path found, with visibility and
-filters applied inside each path. `read_evidence` reads what ranking looks at besides the paths.
-The rest asks without words: by pattern, by likeness, by file, in time. The SQL stands in `sql/`.
+`find_candidates` is the search itself: one statement returns what every path found, with visibility
+and filters applied inside each path, and what ranking looks at besides. The rest asks without
+words: by pattern, by likeness, by file, in time. The SQL stands in `sql/`.
 A question is what `request.question_of` returns: the fields of the SQL type search_request. That of
 a lookup (`request.narrowed_question`) holds what its caller sees too.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
 import orjson
+from pgvector import HalfVector
 from psycopg.types.json import Jsonb
 
 from memory import sql_queries, taxonomy
@@ -22,13 +24,14 @@ from memory.index.actions.embedding import Embedded
 from memory.records.formulas import effective_confidence
 from memory.search import ranking
 from memory.search.fusion import FusedCandidate, Item, Path, Turns
-from memory.search.query import Query
+from memory.search.query import MOST_IDENTIFIERS, Query
 from memory.text import globs as text_globs
 from teams import visibility
 from teams.visibility import Sight, parameters
 
 FILE: Final = "search/sql/queries.sql"
-MOST_IDENTIFIERS: Final = 16  # of a query that are looked for, the first ones; a default
+SCORES, TURNS, KNOWN = slice(3, 9), slice(9, 11), slice(11, None)  # columns of the candidates
+ID, MATCHED = 2, 5
 FEW: Final = 1_000  # memories that hold the rarest words; what more hold answers nothing; a default
 OF_ITS_FOLDER: Final = 2  # how close what is about a file's folder is
 EXACTLY: Final = 'm.content COLLATE "C"'
@@ -46,40 +49,64 @@ NARROWING: Final = ("by_tags", "by_author", "by_files", "by_globs", "by_topics")
 Question = Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathered:
+    """What one search read: the key of the model whose vectors are compared, if any, the candidates
+    of all paths in no order, the evidence of these and of what stands beside them, what that is,
+    and the nearest topic as `topics.queries` reads it.
+    """
+
+    active: str | None
+    found: tuple[FusedCandidate, ...]
+    known: Mapping[UUID, ranking.Evidence]
+    turns: Turns
+    topic: str | None
+
+
 def find_candidates(
-    *, question: Question, embedded: Embedded | None, sight: Sight
-) -> tuple[str | None, tuple[FusedCandidate, ...]]:
-    """Return the key of the model whose vectors are compared, if any, and the candidates of all
-    paths that the sight allows, in no order. In a unit.
+    *, question: Question, embedded: Embedded | None, sight: Sight, now: datetime | None = None
+) -> Gathered:
+    """Return what a search of what the sight allows finds; ages as of now or a moment. In a unit.
 
     Of a model with more dimensions than a scan reads, more are taken by the first ones, and their
     cosines are those of the whole vectors.
     """
-    model, query = "", None
+    model, query, whole = "", None, None
     if embedded is not None:
         model, query = embedded.key, index_queries.prefix_text(vector=embedded.vector)
-    rows = sql_queries.rows(  # at least one, with the active model
+        whole = HalfVector(embedded.vector).to_text() if embedded.is_long else None
+    asked = {**question, **parameters(sight=sight), "now": now}
+    first, *rows = sql_queries.rows(
         "candidates",
         file=FILE,
         model=model,
         query=query,
-        request=Jsonb({**question, **parameters(sight=sight)}, dumps=orjson.dumps),
+        whole=whole,
+        request=Jsonb(asked, dumps=orjson.dumps),
     )
-    active, rows = rows[0][0], [row for row in rows if row[1] is not None]
-    cosines = {row[1]: row[2] for row in rows if row[2] is not None}
-    if embedded is not None and embedded.is_long:
-        cosines |= index_queries.whole_cosines(
-            key=embedded.key, vector=embedded.vector, memory_ids=tuple(cosines)
-        )
-    return active, tuple(_read_candidate(row, cosines) for row in rows)
+    known = {
+        row[ID]: _evidence(dict(zip(EVIDENCE, row[KNOWN], strict=True)))
+        for row in rows
+        if row[KNOWN.start] is not None
+    }
+    return Gathered(
+        active=first[0],
+        topic=first[1],
+        found=tuple(
+            _candidate(row, known.get(row[ID])) for row in rows if row[MATCHED] is not None
+        ),
+        known=known,
+        turns={row[ID]: row[TURNS] for row in rows if any(row[TURNS])},
+    )
 
 
-def _read_candidate(row: tuple[Any, ...], cosines: Mapping[UUID, float]) -> FusedCandidate:
-    _, memory_id, _, bm25, matched, *others = row
+def _candidate(row: tuple[Any, ...], evidence: ranking.Evidence | None) -> FusedCandidate:
+    cosine, bm25, matched, *others = row[SCORES]
     scores = {path: score for path, score in zip(PATHS, (bm25, *others), strict=True) if score > 0}
-    if memory_id in cosines:
-        scores[Path.DENSE.value] = cosines[memory_id]
-    return FusedCandidate(memory_id=memory_id, scores=scores, matched=matched)
+    if cosine is not None:
+        scores[Path.DENSE.value] = cosine
+    item = Item.PROSE if evidence is None else evidence.item
+    return FusedCandidate(memory_id=row[ID], scores=scores, matched=matched, item=item)
 
 
 def read_evidence(
@@ -138,22 +165,6 @@ def _evidence(row: Mapping[str, Any]) -> ranking.Evidence:
         item=Item.DIALOGUE if row["type"] == taxonomy.MemoryType.EPISODE else item,
         in_conversation=row["in_conversation"],
     )
-
-
-def read_turns(*, memory_ids: tuple[UUID, ...], sight: Sight) -> Turns:
-    """Return what stands beside these in their conversations, as far as visible. In a unit."""
-    rows = sql_queries.filled(
-        "turns",
-        file=FILE,
-        parts={
-            "beside": sql_queries.text("beside", file=FILE),
-            "visible": visibility.as_sql(alias="m"),
-            "seen": visibility.as_sql(alias="c"),
-        },
-        ids=list(memory_ids),
-        **parameters(sight=sight),
-    )
-    return {id: (before, after) for id, before, after in rows}
 
 
 def find_by_rarest_words(

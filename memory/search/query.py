@@ -27,6 +27,7 @@ from memory.text import text as texts
 
 IDENTIFIER_SHARE: Final = 0.25  # of the words, at least; a default, not measured
 SHORTEST: Final = 2  # characters of a word that tells something
+MOST_IDENTIFIERS: Final = 16  # that are looked for, the first ones; a default
 MOST_WORDS: Final = 8  # telling words that count; a pasted page is not closer for its length
 LINKS_OF_LAYERS: Final[Mapping[Layer, tuple[LinkKind, ...]]] = {
     Layer.MAGMA_TEMPORAL: (LinkKind.SUPERSEDES, LinkKind.UPDATE),

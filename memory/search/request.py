@@ -25,7 +25,7 @@ from memory.index.actions.embedding import Embedded
 from memory.index.queries import PREFIX_SURPLUS
 from memory.records.filters import LIVE, States
 from memory.search import fusion, ranking, refinement
-from memory.search.query import Query, understand
+from memory.search.query import MOST_IDENTIFIERS, Query, understand
 from memory.taxonomy import MemoryType, type_row
 from memory.text import globs
 from memory.text.text import check_text
@@ -165,6 +165,11 @@ class SearchScope:
     topics: tuple[UUID, ...] | None = None
     own: phases.Own = field(default_factory=dict)
 
+    @property
+    def only_project(self) -> UUID | None:
+        """The project, where there is one alone."""
+        return self.projects[0] if self.projects and len(self.projects) == 1 else None
+
 
 def check(*, request: SearchRequest) -> None:
     """Raise InvalidInput naming every wrong field."""
@@ -189,8 +194,9 @@ def scope_of(*, caller: Caller, request: SearchRequest) -> SearchScope:
 
     Raises InvalidInput for a type that nobody knows.
     """
-    customization_queries.check_custom_types(caller=caller, names=request.types)
     named = dict.fromkeys((*((request.project,) if request.project else ()), *request.projects))
+    visibility.sight_of(caller=caller, refs=tuple(filter(str.isprintable, named)))
+    customization_queries.check_custom_types(caller=caller, names=request.types)
     found = tuple(_project_scope(caller, ref) for ref in named)
     only = found[0] if len(found) == 1 else SearchScope()
     meant = topics_queries.named_by(caller=caller, refs=request.topics) if request.topics else None
@@ -205,13 +211,18 @@ def scope_of(*, caller: Caller, request: SearchRequest) -> SearchScope:
 def _project_scope(caller: Caller, ref: str) -> SearchScope:
     """Return a project and what it sets, read once in a unit for what the caller may see."""
     memo = tenancy.memo()
-    key = (SearchScope, visibility.sight_of(caller=caller), ref)
+    sight = visibility.sight_of(caller=caller)
+    key = (SearchScope, sight, ref)
     if key not in memo:
-        row = places.find_project(caller=caller, ref=ref)
+        read = visibility.settings_of(sight=sight, ref=ref)
+        if read is None:
+            row = places.find_project(caller=caller, ref=ref)
+            read = row.id, row.settings
+        project_id, settings = read
         memo[key] = SearchScope(
-            projects=(row.id,),
-            threshold=places.setting_of(row=row, name=places.THRESHOLD),
-            own=phases.read_weights(settings=row.settings).weights,
+            projects=(project_id,),
+            threshold=places.setting_of(settings=settings, name=places.THRESHOLD),
+            own=phases.read_weights(settings=settings).weights,
         )
     found: SearchScope = memo[key]
     return found
@@ -262,6 +273,10 @@ def question_of(
         "graph_limit": GRAPH_LIMIT,
         "named_limit": NAMED_LIMIT,
         "topics_limit": TOPICS_LIMIT if profile.paths.get(fusion.Path.COMMUNITIES) else 0,
+        "identifiers": list(asked.identifiers)[:MOST_IDENTIFIERS],
+        "keys": list(asked.identifiers.values())[:MOST_IDENTIFIERS],
+        "with_text": request.rerank in refinement.ASKED,
+        "with_beside": not is_narrowed(request=request),  # for them no filter was asked
     }
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 from uuid import UUID
 
 import numpy as np
+import orjson
 from pgvector import HalfVector
 
 from accounts import tenancy
@@ -33,7 +34,6 @@ FILE: Final = "topics/sql/topics.sql"
 IN_LABEL: Final = 3  # words of a topic that it is called by
 APART: Final = " · "  # between them
 MOST_CALLED: Final = 200  # topics that a filter may name
-NEAR: Final = 5  # of which the first one that is told counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,30 +94,14 @@ def topic(*, caller: Caller, topic_id: UUID) -> TopicView:
     return found[0]
 
 
-def nearest(
-    *, caller: Caller, model: str, vector: Vectors, projects: tuple[UUID, ...] | None
-) -> NearTopic | None:
-    """Return the topic that a question's vector is nearest to, None where none reaches so far.
-
-    In a unit.
-    """
-    sight = visibility.sight_of(caller=caller)
-    within = None if projects is None else list(projects)
-    rows = sql_queries.filled(
-        "nearest_topic",
-        file=FILE,
-        parts=_visible("t"),
-        query=index_queries.prefix_text(vector=vector),
-        model=model,
-        within=within,
-        limit=NEAR,
-        **visibility.parameters(sight=sight),
-    )
-    if not rows:
+def near_topic(*, caller: Caller, told: str | None) -> NearTopic | None:
+    """Read the topic that a question is nearest to, as the function `nearest_topic` tells it."""
+    if told is None:
         return None
-    told = {one.id: one for one in _list_topics(caller, ids=[row[0] for row in rows], limit=NEAR)}
-    near = ((told[id], cosine) for id, cosine in rows if id in told)
-    return next((NearTopic(topic=one, closeness=round(cosine, 4)) for one, cosine in near), None)
+    (id, audience, project_id, *more, sorted_at), closeness = orjson.loads(told)
+    ids = (id and UUID(id) for id in (id, audience, project_id))
+    topic = _view(caller, (*ids, *more, datetime.fromisoformat(sorted_at)))
+    return NearTopic(topic=topic, closeness=round(closeness, 4))
 
 
 def named_by(*, caller: Caller, refs: tuple[str, ...]) -> tuple[UUID, ...]:
@@ -182,24 +166,28 @@ def _list_topics(
         limit=limit,
         **visibility.parameters(sight=sight),
     )
-    scopes = {caller.user_id: Scope.PERSONAL, caller.organization_id: Scope.ORGANIZATION}
-    found = []
-    for id, audience, project_id, slug, words, memories, held, sorted_at in rows:
-        counted = zip(words, held, strict=False)
-        kept = tuple(word for word, holders in counted if holders >= LEAST_HOLDERS)
-        of_project = {project_id: Scope.PROJECT, **scopes}
-        found.append(
-            TopicView(
-                id=id,
-                label=APART.join(kept[:IN_LABEL]),
-                words=kept,
-                memories=memories,
-                scope=of_project.get(audience, Scope.TEAM),
-                project=slug or "",
-                sorted_at=sorted_at,
-            )
-        )
-    return tuple(found)
+    return tuple(_view(caller, row) for row in rows)
+
+
+def _view(caller: Caller, row: tuple[Any, ...]) -> TopicView:
+    """Make a view of a row of `told`; only words that enough memories have are told."""
+    id, audience, project_id, slug, words, memories, held, sorted_at = row
+    counted = zip(words, held, strict=False)
+    kept = tuple(word for word, holders in counted if holders >= LEAST_HOLDERS)
+    scopes = {
+        project_id: Scope.PROJECT,
+        caller.user_id: Scope.PERSONAL,
+        caller.organization_id: Scope.ORGANIZATION,
+    }
+    return TopicView(
+        id=id,
+        label=APART.join(kept[:IN_LABEL]),
+        words=kept,
+        memories=memories,
+        scope=scopes.get(audience, Scope.TEAM),
+        project=slug or "",
+        sorted_at=sorted_at,
+    )
 
 
 TAG: Final = 0.5  # of a shared tag beside a shared file or name; default, not measured

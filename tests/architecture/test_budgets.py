@@ -32,15 +32,15 @@ BUDGETS = {  # subject: lines
     "memory/mcp": 1_500,
     "memory/observer": 5_180,
     "memory/providers": 2_370,
-    "memory/records": 3_940,
+    "memory/records": 3_990,
     "memory/review": 3_640,
     "memory/search": 4_830,
     "memory/secrets": 530,
     "memory/sessions": 5_540,
     "memory/tasks": 260,
     "memory/text": 810,
-    "memory/topics": 990,
-    "teams": 2_815,
+    "memory/topics": 1_000,
+    "teams": 2_830,
 }
 WHOLE = 90_280  # the product
 TESTS = 68_560

@@ -126,7 +126,7 @@ def ask(*, caller: Caller, vector: Any = None, **wanted: Any) -> tuple[FusedCand
         question={**question, **limits, **wanted},
         embedded=embedded,
         sight=visibility.sight_of(caller=caller),
-    )[1]
+    ).found
 
 
 def named(key: str, type: EntityType = EntityType.OTHER) -> Name:

@@ -20,7 +20,6 @@ from memory.search import queries as search_queries
 from memory.search.actions import lay_out, search
 from memory.search.context import ContextRequest, context
 from memory.search.entity_profile import about, list_things
-from memory.search.fusion import Turns
 from memory.search.lookups import Closeness, match, recall, similar, timeline
 from memory.search.query import understand
 from memory.search.ranking import Evidence
@@ -183,19 +182,11 @@ def _evidence(a: Asking) -> dict[UUID, Evidence]:
         )
 
 
-def _turns(a: Asking) -> Turns:
-    with tenancy.unit():
-        Memory.objects.update(thread="one", position=1)
-        sight = visibility.sight_of(caller=a.caller)
-        return search_queries.read_turns(memory_ids=(a.memory_id,), sight=sight)
-
-
 ABOUT_SOME_IDS: dict[str, Read] = {
     "memories.by_ids": lambda a: memories.by_ids(
         caller=a.caller, memory_ids=(a.memory_id,), now=a.now
     ),
     "evidence.read_evidence": _evidence,
-    "evidence.read_turns": _turns,
 }
 
 

@@ -24,7 +24,8 @@ from memory.mcp.app import _check_places
 from memory.mcp.server import TOOLS
 from memory.records.queries import memories
 from memory.records.queries.memories import lock_memory
-from memory.search.queries import find_candidates
+from memory.search.actions import search
+from memory.search.queries import Gathered, find_candidates
 from memory.search.query import understand
 from memory.search.request import SearchRequest, SearchScope, question_of
 from teams import idempotency, visibility
@@ -54,7 +55,7 @@ def songs(in_organization: object, caller: Caller, now: datetime) -> dict[str, U
     return {name: stored(caller, now, SONG, **fields).id for name, fields in given.items()}
 
 
-def _candidates(caller: Caller, *, words: str, by_meaning: bool) -> set[UUID]:
+def _gathered(caller: Caller, *, words: str, by_meaning: bool) -> Gathered:
     embedded = embedding.embed_query(text=SONG)
     assert embedded is not None
     question = question_of(
@@ -62,10 +63,14 @@ def _candidates(caller: Caller, *, words: str, by_meaning: bool) -> set[UUID]:
     )
     with tenancy.unit():
         sight = visibility.sight_of(caller=caller)
-        _, found = find_candidates(
+        return find_candidates(
             question=question, embedded=embedded if by_meaning else None, sight=sight
         )
-    return {item.memory_id for item in found}
+
+
+def _candidates(caller: Caller, *, words: str, by_meaning: bool) -> set[UUID]:
+    read = _gathered(caller, words=words, by_meaning=by_meaning)
+    return {item.memory_id for item in read.found}
 
 
 @pytest.mark.parametrize(
@@ -83,6 +88,37 @@ def test_candidates_of_a_search_are_visible(
     assert owner == set(songs.values())
     assert member == {songs["everyone"], songs["project"]}
     assert bound == set()
+
+
+def test_a_project_outside_of_a_credential_is_not_searched(
+    songs: dict[str, UUID], caller: Caller, now: datetime
+) -> None:
+    bound = replace(caller, bound_projects=(uuid4(),))
+    request = SearchRequest(query=SONG, project="mine")
+
+    assert search(caller=caller, request=request, now=now).hits
+    with pytest.raises(NotFound):
+        search(caller=bound, request=request, now=now)
+
+
+def test_what_stands_beside_a_candidate_is_visible(
+    in_organization: object, caller: Caller, member_caller: Caller, now: datetime
+) -> None:
+    said = {"scope": "organization", "type": "episode", "thread": "mine"}
+    sung = stored(caller, now, SONG, position=1, **said).id
+    private = {**said, "scope": "personal"}
+    own = stored(caller, now, "Nobody else heard it.", position=2, **private).id
+    last = stored(caller, now, "Then it was quiet.", position=3, **said).id
+    bound = replace(caller, bound_projects=(uuid4(),))
+
+    mine, theirs, nobody = (
+        _gathered(asking, words="canary mine", by_meaning=False)
+        for asking in (caller, member_caller, bound)
+    )
+
+    assert (mine.turns, set(mine.known)) == ({sung: (None, own)}, {sung, own})
+    assert (theirs.turns, set(theirs.known)) == ({sung: (None, last)}, {sung, last})
+    assert (nobody.turns, nobody.known) == ({}, {})
 
 
 def test_duplicates_are_looked_for_in_one_audience(

@@ -189,7 +189,7 @@ def by_search(sight: visibility.Sight, **asked: Any) -> set[UUID]:
         request=SearchRequest(query=""), scope=SearchScope(), asked=understand(text="")
     )
     question = {**open_one, "keyword_limit": MANY, **asked}
-    _, found = find_candidates(question=question, embedded=None, sight=sight)
+    found = find_candidates(question=question, embedded=None, sight=sight).found
     return {one.memory_id for one in found}
 
 

@@ -23,6 +23,7 @@ from teams.visibility import Sight, parameters
 FILE: Final = "records/sql/views.sql"
 VISIBLE: Final = {"visible": visibility.as_sql(alias="m")}
 DISAGREEING: Final = frozenset({LinkKind.CONTRADICTS, LinkKind.CONFLICTS_WITH})
+CONTRADICTING: Final = sorted(kind.value for kind in DISAGREEING)
 BOUND: Final = DISAGREEING | {LinkKind.SUPERSEDES}  # ends with the conflict or the correction
 DATES: Final = ("stated_at", "updated_at", "last_confirmed_at", "verified_at")  # that give an age
 AGES: Final = 1e6  # days after which retention is nothing
@@ -167,13 +168,26 @@ def give_out(
     With what the graph did to its ranking, where that was for one project. Of those that are `weak`
     nothing is noted: they are shown for the company they are in.
     """
-    rows = sql_queries.filled(
+    rows = _read_given(memory_ids, sight, now if is_noted else None, graph, weak, None)
+    return {row[0]: _view_of(row, now) for row in rows}
+
+
+def _read_given(
+    memory_ids: tuple[UUID, ...],
+    sight: Sight,
+    given_out: datetime | None,
+    graph: GraphPart | None,
+    weak: Collection[UUID],
+    kinds: list[str] | None,
+) -> list[tuple[Any, ...]]:
+    return sql_queries.filled(
         "views",
         file=FILE,
         parts=COLUMNS,
         ids=list(memory_ids),
-        noted=[id for id in memory_ids if id not in weak],
-        given_out=now if is_noted else None,
+        weak=list(weak),
+        kinds=kinds,
+        given_out=given_out,
         reader=sight.person,
         reader_token=sight.token,
         program=sight.is_program,
@@ -182,10 +196,11 @@ def give_out(
         changed=graph and graph.changed,
         **parameters(sight=sight),
     )
+
+
+def _view_of(row: tuple[Any, ...], now: datetime) -> MemoryView:
     own = len(SAME_NAME)
-    return {
-        row[0]: _view(dict(zip(SAME_NAME, row[:own], strict=True)), row[own:], now) for row in rows
-    }
+    return _view(dict(zip(SAME_NAME, row[:own], strict=True)), row[own:-1], now)
 
 
 def to_view(row: Memory, *, now: datetime, is_new: bool = False) -> MemoryView:
@@ -240,9 +255,8 @@ def contradicting(
     """Return by memory what contradicts it, so that nobody is told one side alone. In a unit."""
     if not memory_ids:
         return {}
-    kinds = [kind.value for kind in DISAGREEING]
-    asked = {"ids": list(memory_ids), "kinds": kinds, **parameters(sight=sight)}
-    rows = sql_queries.filled("disagreeing", file=FILE, parts=VISIBLE, **asked)
+    asked = {"ids": list(memory_ids), "kinds": CONTRADICTING, **parameters(sight=sight)}
+    rows = sql_queries.rows("disagreeing", file=FILE, **asked)
     found: dict[UUID, tuple[Contradiction, ...]] = {}
     names = ("memory_id", "type", "citation", "content", "conflict_id")
     for memory_id, *other in rows:
@@ -270,28 +284,31 @@ def give_out_together(
 
     That the other sides were given out is noted, too. The rest is as `give_out` has it.
     """
-    sides = contradicting(memory_ids=memory_ids, sight=sight)
-    beside = (one.memory_id for others in sides.values() for one in others)
-    told = tuple(dict.fromkeys((*memory_ids, *beside)))
-    if not told:
-        return {}, sides
-    strong = {one.memory_id for id, others in sides.items() if id not in weak for one in others}
-    views = give_out(
-        memory_ids=told,
-        sight=sight,
-        now=now,
-        graph=graph,
-        is_noted=is_noted,
-        weak=frozenset(told) - strong - (frozenset(memory_ids) - weak),
+    if not memory_ids:
+        return {}, {}
+    rows = _read_given(memory_ids, sight, now if is_noted else None, graph, weak, CONTRADICTING)
+    sides = {row[0]: _sides(row[-1]) for row in rows if row[-1]}
+    return {row[0]: _view_of(row, now) for row in rows}, sides
+
+
+def _sides(told: str) -> tuple[Contradiction, ...]:
+    return tuple(
+        Contradiction(
+            memory_id=UUID(id),
+            type=type,
+            citation=citation,
+            content=content,
+            conflict_id=conflict and UUID(conflict),
+        )
+        for id, type, citation, content, conflict in json.loads(told)
     )
-    return views, sides
 
 
 def relations_of(*, memory_ids: tuple[UUID, ...], sight: Sight) -> tuple[Relation, ...]:
     """Return at most 40 relations of each memory, the surest first. In a unit."""
     if not memory_ids:
         return ()
-    asked = {"ids": list(memory_ids), "kinds": [kind.value for kind in DISAGREEING]}
+    asked = {"ids": list(memory_ids), "kinds": CONTRADICTING}
     rows = sql_queries.filled(
         "relations", file=FILE, parts=VISIBLE, **asked, **parameters(sight=sight)
     )

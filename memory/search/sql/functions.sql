@@ -16,7 +16,8 @@
 
 -- Types cannot be replaced; what takes or returns them goes with them and is made again below.
 DROP FUNCTION IF EXISTS evidence_of(uuid[], uuid[], uuid[], text[], text[], boolean, timestamptz);
-DROP TYPE IF EXISTS scan_filter, query_words, path_hits, search_request CASCADE;
+DROP FUNCTION IF EXISTS find_candidates(smallint, halfvec, search_request);
+DROP TYPE IF EXISTS scan_filter, query_words, path_hits, search_request, evidence CASCADE;
 
 -- ---- Types ----
 
@@ -42,14 +43,22 @@ CREATE TYPE path_hits AS (dense uuid[], keyword uuid[]);
 -- then. `near` are paths and code names around which the graph path looks, `named` the keys of things
 -- that may be named, `spelled` the words of the question that name them, `kinds` those of links that
 -- the question is about. Who asks `in_work` is not given what is out of reach of their session and unit
--- of work, and of the files and modules `here`. Limits are memories a path.
+-- of work, and of the files and modules `here`. Limits are memories a path. Of what is found evidence is
+-- read as of `now`: which of `identifiers` it lacks, with their keys, with or without its text; and what
+-- stands beside it in a conversation, where that is wanted.
 CREATE TYPE search_request AS (
     words text, audiences uuid[], bound uuid[], projects uuid[], types smallint[],
     moment timestamptz, since timestamptz, until timestamptz, by_tags text[], by_files text[],
     by_globs text[], by_modules text[], by_author text, by_states text[], no_states text[],
     least_sure float8, most_sure float8, near text[], named text[], spelled text[], kinds text[],
     by_topics uuid[], in_work boolean, own_session uuid, unit text, here text[], dense_limit int, keyword_limit int, graph_limit int, named_limit int,
-    topics_limit int);
+    topics_limit int, identifiers text[], keys text[], with_text boolean, with_beside boolean, now timestamptz);
+
+-- What ranking looks at besides the paths, of one memory; ages are days.
+CREATE TYPE evidence AS (
+    id uuid, type varchar, source varchar, files varchar[], age float8, idle float8, accesses int,
+    confidence float8, floor float8, disputed boolean, verification varchar, half_life float8, pinned boolean,
+    tainted boolean, conversation boolean, governance smallint, tags varchar[], missing float8, content text, things varchar[]);
 
 -- ---- Words ----
 
@@ -396,6 +405,27 @@ RETURNS TABLE (name bigint, memory_id uuid) LANGUAGE sql STABLE ROWS 50 AS $$
         LIMIT most) AS m
 $$;
 
+-- Keys that are asked for with their words, and those of names that are said to be one with them for some
+-- audiences, by the same words: by index memory_verdict_same, nearly always none.
+CREATE OR REPLACE FUNCTION same_names(INOUT keys text[], INOUT spelled text[], audiences uuid[])
+LANGUAGE sql STABLE AS $$
+    WITH RECURSIVE said AS MATERIALIZED (
+        SELECT v.before -> 'first' AS one, v.before -> 'second' AS other FROM memory_reviewverdict AS v
+        WHERE v.verdict = 'same' AND v.undone_at IS NULL AND v.audience = ANY (audiences)),
+    pair AS MATERIALIZED (
+        SELECT one, other FROM said UNION SELECT other, one FROM said),
+    asked AS MATERIALIZED (
+        SELECT * FROM unnest(keys, spelled) WITH ORDINALITY AS k(key, words, place)),
+    reached(name, words, place) AS (
+        SELECT p.one, a.words, a.place FROM asked AS a JOIN pair AS p ON p.one ->> 1 = a.key
+        UNION SELECT p.other, r.words, r.place FROM reached AS r JOIN pair AS p ON p.one = r.name),
+    every AS (
+        SELECT key, words, place, 0 AS step FROM asked
+        UNION ALL SELECT name ->> 1, words, place, 1 FROM reached),
+    first AS (SELECT DISTINCT ON (key) * FROM every ORDER BY key, step, place)
+    SELECT array_agg(key ORDER BY step, place, key), array_agg(words ORDER BY step, place, key) FROM first
+$$;
+
 -- The words of a question, as stems, that stand for things which some memories name, however they
 -- write them: by primary key, at most 215 memories that may be seen. Only of what one of them names
 -- are the words `spelled` taken apart.
@@ -587,7 +617,7 @@ END $$;
 -- worth less the more memories hold the file, and likewise of a thing that the question names; what
 -- is linked to either is worth a part of it. What is in a topic of the first hits is worth what those
 -- hits are, by their ranks, times how central it is in it; it is looked for where the profile counts it.
-CREATE OR REPLACE FUNCTION find_candidates(model smallint, query halfvec, request search_request)
+CREATE OR REPLACE FUNCTION find_candidates(model smallint, query halfvec, whole halfvec, request search_request)
 RETURNS TABLE (
     memory_id uuid, cosine float8, bm25 float8, matched float8, graph float8, entities float8,
     communities float8)
@@ -619,7 +649,12 @@ DECLARE
         request.audiences, request.bound, request.projects, request.types, request.moment, request.since,
         request.until, wanted, unwanted, request.no_states IS NOT NULL, request.least_sure,
         request.most_sure, among, NULL, without)::scan_filter, request.dense_limit, request.keyword_limit);
-BEGIN RETURN QUERY
+BEGIN
+IF request.named <> '{}' THEN
+    SELECT s.keys, s.spelled INTO request.named, request.spelled
+    FROM same_names(request.named, request.spelled, request.audiences) AS s;
+END IF;
+RETURN QUERY
 WITH each_word AS MATERIALIZED (
     SELECT w.asked, w.idf, w.is_known, ('{' || w.word || ':1}/268435456')::sparsevec AS axis
     FROM unnest(given.asked, given.words, given.idfs, given.known) AS w(asked, word, idf, is_known)),
@@ -703,7 +738,7 @@ found AS MATERIALIZED (
 spelling AS MATERIALIZED (
     SELECT * FROM spelled_otherwise(ARRAY(SELECT memory_id FROM found), request.named, request.spelled))
 SELECT found.memory_id,
-       -(v.unit <#> query)::float8,
+       -coalesce(v.whole <#> find_candidates.whole, v.unit <#> query)::float8,
        -(k.weights <#> given.weights)::float8,
        least(1, coalesce((SELECT sum(best.idf) FROM (
            SELECT max(e.idf) AS idf FROM each_word AS e
@@ -725,15 +760,11 @@ END $$;
 -- What ranking looks at besides the paths, of the candidates of one search that may be seen: by primary
 -- key, at most 215 rows. The identifiers asked for are looked for in everything a memory says of
 -- itself, and by their keys in what it names. What a memory may be about, people to systems, is read with
--- its text. Ages are days, computed here: reading four moments a row took 7 % of the program's part of a
--- search. A function, like the next, because planning the statement took longer than running it.
+-- its text. Ages are computed here: reading four moments a row took 7 % of the program's part of a
+-- search.
 CREATE OR REPLACE FUNCTION evidence_of(
     ids uuid[], audiences uuid[], bound uuid[], identifiers text[], keys text[], with_text boolean, moment timestamptz)
-RETURNS TABLE (
-    id uuid, type varchar, source varchar, files varchar[], age float8, idle float8, accesses int,
-    confidence float8, floor float8, disputed boolean, verification varchar, half_life float8, pinned boolean,
-    tainted boolean, conversation boolean, governance smallint, tags varchar[], missing float8, content text, things varchar[])
-LANGUAGE plpgsql STABLE ROWS 50 SET plan_cache_mode = force_generic_plan AS $$
+RETURNS SETOF evidence LANGUAGE plpgsql STABLE ROWS 50 SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
     sides uuid[] := disputed_among(ids, audiences, bound);
@@ -761,4 +792,65 @@ LEFT JOIN LATERAL (
     WHERE identifiers <> '{}') AS said(words) ON true
 WHERE m.id = ANY (ids)
   AND m.audience = ANY (audiences) AND (bound IS NULL OR m.project_id = ANY (bound));
+END $$;
+
+-- The turns before and after each of some memories in its sitting of a conversation, by their positions: by
+-- index memory_conversation; what is archived, stale, of another project or not visible is passed over.
+CREATE OR REPLACE FUNCTION turns_of(ids uuid[], audiences uuid[], bound uuid[])
+RETURNS TABLE (memory_id uuid, before uuid, after uuid) LANGUAGE sql STABLE ROWS 10 AS $$
+    SELECT c.id, previous.id, next.id
+    FROM memory_memory AS c
+    LEFT JOIN LATERAL (
+        SELECT m.id FROM memory_memory AS m
+        WHERE m.position IS NOT NULL AND m.thread = c.thread AND m.session = c.session AND m.status = 'active'
+          AND m.stale_at IS NULL AND m.project_id IS NOT DISTINCT FROM c.project_id
+          AND m.audience = ANY (audiences) AND (bound IS NULL OR m.project_id = ANY (bound))
+          AND (m.position, m.id) < (c.position, c.id)
+        ORDER BY m.position DESC, m.id DESC LIMIT 1) AS previous ON true
+    LEFT JOIN LATERAL (
+        SELECT m.id FROM memory_memory AS m
+        WHERE m.position IS NOT NULL AND m.thread = c.thread AND m.session = c.session AND m.status = 'active'
+          AND m.stale_at IS NULL AND m.project_id IS NOT DISTINCT FROM c.project_id
+          AND m.audience = ANY (audiences) AND (bound IS NULL OR m.project_id = ANY (bound))
+          AND (m.position, m.id) > (c.position, c.id)
+        ORDER BY m.position, m.id LIMIT 1) AS next ON true
+    WHERE c.id = ANY (ids) AND c.position IS NOT NULL
+      AND c.audience = ANY (audiences) AND (bound IS NULL OR c.project_id = ANY (bound))
+$$;
+
+-- Everything that one search reads before it ranks. The first row holds the active model and the topic that
+-- the question is nearest to; each other one a memory: what the paths say of a candidate, the evidence, and
+-- the turns beside it. What only stands beside candidates has no paths. One function, since planning its
+-- statements took longer than running them.
+CREATE OR REPLACE FUNCTION gather(model text, query halfvec, whole halfvec, request search_request)
+RETURNS TABLE (
+    key varchar, topic jsonb, memory_id uuid, cosine float8, bm25 float8, matched float8, graph float8,
+    entities float8, communities float8, before uuid, after uuid, known evidence)
+LANGUAGE plpgsql STABLE ROWS 50 SET plan_cache_mode = force_generic_plan AS $$
+#variable_conflict use_column
+DECLARE
+    active record;
+BEGIN
+    SELECT e.id, e.key INTO active FROM memory_embeddingmodel AS e WHERE e.active ORDER BY e.id LIMIT 1;
+    IF active.key IS DISTINCT FROM model THEN  -- vectors of different models are never compared
+        query := NULL;
+    END IF;
+    key := active.key;
+    topic := nearest_topic(active.id, query, request.audiences, request.bound, request.projects);
+    RETURN NEXT;
+    RETURN QUERY
+    WITH found AS MATERIALIZED (SELECT * FROM find_candidates(active.id, query, whole, request)),
+    turn AS MATERIALIZED (SELECT * FROM turns_of(
+        ARRAY(SELECT memory_id FROM found), request.audiences, request.bound)),
+    known AS MATERIALIZED (SELECT e FROM evidence_of(
+        ARRAY(SELECT memory_id FROM found
+              UNION SELECT one.id FROM turn, LATERAL (VALUES (before), (after)) AS one(id)
+              WHERE request.with_beside AND one.id IS NOT NULL),
+        request.audiences, request.bound, request.identifiers, request.keys, request.with_text,
+        coalesce(request.now, now())) AS e)
+    SELECT NULL::varchar, NULL::jsonb, coalesce(f.memory_id, (k.e).id), f.cosine, coalesce(f.bm25, 0),
+           f.matched, f.graph, f.entities, f.communities, t.before, t.after, k.e
+    FROM found AS f FULL JOIN known AS k ON (k.e).id = f.memory_id
+    LEFT JOIN turn AS t ON t.memory_id = f.memory_id
+    ORDER BY 3;
 END $$;

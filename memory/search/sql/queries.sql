@@ -1,43 +1,18 @@
 -- name: candidates
--- The candidates of one search: at most the sum of the limits. An exact scan over the vectors of the
--- visible audiences; words by index memory_kw_words, files and tags by index memory_kw_facets.
--- Every row says the active model, and there is one even when nothing was found; a query's vector of
--- another model is not compared with anything.
-SELECT active.key, c.memory_id, c.cosine, coalesce(c.bm25, 0), coalesce(c.matched, 0), c.graph,
-       c.entities, c.communities
-FROM (VALUES (1)) AS always
-LEFT JOIN (SELECT id, key FROM memory_embeddingmodel WHERE active ORDER BY id LIMIT 1) AS active ON true
-LEFT JOIN LATERAL "{schema}".find_candidates(
-    active.id, CASE WHEN active.key = %(model)s THEN %(query)s::halfvec END,
-    jsonb_populate_record(NULL::"{schema}".search_request, %(request)s)) AS c ON true
+-- Everything that one search reads before it ranks: of at most the sum of the limits, and what stands beside
+-- them in conversations. An exact scan over the vectors of the visible audiences; words by index
+-- memory_kw_words, files and tags by index memory_kw_facets.
+SELECT g.key, g.topic, g.memory_id, g.cosine, g.bm25, g.matched, g.graph, g.entities, g.communities,
+       g.before, g.after, (g.known).*
+FROM "{schema}".gather(
+    %(model)s, %(query)s::halfvec, %(whole)s::halfvec,
+    jsonb_populate_record(NULL::"{schema}".search_request, %(request)s)) AS g
 
 -- name: evidence
 -- What ranking looks at besides the paths, of those candidates that may be seen.
 SELECT * FROM evidence_of(%(ids)s::uuid[], %(audiences)s::uuid[], %(bound)s::uuid[],
                           %(identifiers)s::text[], %(keys)s::text[], %(with_text)s, %(now)s)
 ORDER BY id
-
--- name: turns
--- The turns before and after each of these in its sitting of a conversation, by their positions: by index
--- memory_conversation, at most 215 of them; what is archived, stale, of another project or not visible
--- is passed over.
-SELECT c.id, before.id, after.id
-FROM memory_memory AS c
-LEFT JOIN LATERAL (
-    SELECT m.id FROM memory_memory AS m
-    WHERE {beside} AND (m.position, m.id) < (c.position, c.id)
-    ORDER BY m.position DESC, m.id DESC LIMIT 1) AS before ON true
-LEFT JOIN LATERAL (
-    SELECT m.id FROM memory_memory AS m
-    WHERE {beside} AND (m.position, m.id) > (c.position, c.id)
-    ORDER BY m.position, m.id LIMIT 1) AS after ON true
-WHERE c.id = ANY (%(ids)s::uuid[]) AND c.position IS NOT NULL AND {seen}
-ORDER BY c.id
-
--- name: beside
--- A part of the query above: memories of the same sitting.
-m.position IS NOT NULL AND m.thread = c.thread AND m.session = c.session AND m.status = 'active'
-AND m.stale_at IS NULL AND m.project_id IS NOT DISTINCT FROM c.project_id AND {visible}
 
 -- name: answers
 -- The memories that hold the rarest words of a question, best first, each with its BM25 and what share of

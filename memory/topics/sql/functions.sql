@@ -35,3 +35,48 @@ BEGIN
       AND NOT EXISTS (SELECT FROM memory_topicmember AS b WHERE b.memory_id = m.id)
     ON CONFLICT (memory_id) DO NOTHING;
 END $$;
+
+-- The topic that a question is nearest to, of those that one may see, that it reaches and of which a word
+-- is told, with its cosine; NULL where none is. Of projects and of none, or all. As query `told` has it
+-- (topics.sql): by the foreign key's index and primary keys.
+CREATE OR REPLACE FUNCTION nearest_topic(
+    model smallint, query halfvec, audiences uuid[], bound uuid[], within uuid[]) RETURNS jsonb
+LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+    most CONSTANT int := 5;  -- of the nearest
+    least CONSTANT int := 2;  -- memories that must have a word, for it to be told
+    near record;
+    told jsonb;
+BEGIN
+    FOR near IN
+        -- Centers of other models have other dimensions, so they are set aside before any is compared.
+        WITH alike AS MATERIALIZED (
+            SELECT t.id, t.center, t.reach FROM memory_topic AS t
+            WHERE t.model_id = model AND query IS NOT NULL
+              AND t.audience = ANY (audiences) AND (bound IS NULL OR t.project_id = ANY (bound))
+              AND (within IS NULL OR t.project_id IS NULL OR t.project_id = ANY (within)))
+        SELECT a.id, -(a.center <#> query)::float8 AS closeness FROM alike AS a
+        WHERE -(a.center <#> query) >= a.reach
+        ORDER BY a.center <#> query, a.id LIMIT most
+    LOOP
+        SELECT jsonb_build_array(jsonb_build_array(
+            t.id, t.audience, t.project_id, p.slug, t.words, n.memories, n.held, t.sorted_at), near.closeness)
+        INTO told
+        FROM memory_topic AS t
+        LEFT JOIN teams_project AS p ON p.id = t.project_id
+        CROSS JOIN LATERAL (
+            SELECT count(*)::int AS memories,
+                   ARRAY[count(*) FILTER (WHERE b.holds & 1 <> 0), count(*) FILTER (WHERE b.holds & 2 <> 0),
+                         count(*) FILTER (WHERE b.holds & 4 <> 0), count(*) FILTER (WHERE b.holds & 8 <> 0),
+                         count(*) FILTER (WHERE b.holds & 16 <> 0), count(*) FILTER (WHERE b.holds & 32 <> 0),
+                         count(*) FILTER (WHERE b.holds & 64 <> 0), count(*) FILTER (WHERE b.holds & 128 <> 0)
+                   ] AS held
+            FROM memory_topicmember AS b
+            JOIN memory_memorykeyword AS k ON k.memory_id = b.memory_id AND k.live
+                AND k.audience = t.audience AND k.project_id IS NOT DISTINCT FROM t.project_id
+            WHERE b.topic_id = t.id) AS n
+        WHERE t.id = near.id AND least <= ANY (n.held);
+        EXIT WHEN told IS NOT NULL;
+    END LOOP;
+    RETURN told;
+END $$;

@@ -123,16 +123,3 @@ WHERE {visible} AND (t.id = ANY (%(ids)s::uuid[]) OR EXISTS (
     SELECT FROM jsonb_array_elements(%(words)s::jsonb) AS asked(words)
     WHERE asked.words <@ to_jsonb(ARRAY(SELECT lower(w.word) FROM unnest(t.words) AS w(word)))))
 ORDER BY t.id = ANY (%(ids)s::uuid[]) DESC, t.id LIMIT %(limit)s
-
--- name: nearest_topic
--- The visible topics whose centers are nearest to a question, of those that reach it, at most so many.
--- Centers of other models have other dimensions, so they are set aside before any is compared.
-WITH alike AS MATERIALIZED (
-    SELECT t.id, t.center, t.reach FROM memory_topic AS t
-    JOIN memory_embeddingmodel AS e ON e.id = t.model_id AND e.active AND e.key = %(model)s
-    WHERE {visible}
-      AND (%(within)s::uuid[] IS NULL OR t.project_id IS NULL OR t.project_id = ANY (%(within)s::uuid[]))
-)
-SELECT a.id, -(a.center <#> %(query)s::halfvec)::float8 FROM alike AS a
-WHERE -(a.center <#> %(query)s::halfvec) >= a.reach
-ORDER BY a.center <#> %(query)s::halfvec, a.id LIMIT %(limit)s

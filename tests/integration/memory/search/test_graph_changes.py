@@ -64,11 +64,11 @@ def gathered(caller: Caller, request: SearchRequest, now: datetime, seed: int) -
         question = search_request.question_of(
             request=request, scope=scope, asked=asked, embedded=embedded
         )
-        _, bare = queries.find_candidates(
+        bare = queries.find_candidates(
             question={**question, "graph_limit": 0},
             embedded=embedded,
             sight=visibility.sight_of(caller=caller),
-        )
+        ).found
     known = {id: replace(one, files=()) for id, one in pool.known.items()}
     return pool, replace(pool, found=bare, known=known)
 

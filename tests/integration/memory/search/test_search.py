@@ -7,6 +7,8 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from accounts import tenancy
 from accounts.caller import Caller
@@ -52,6 +54,17 @@ def test_what_fits_nothing_or_is_odd_is_answered_with_silence(known: World) -> N
         answer = known.search(query)
         assert answer.nothing_relevant, query
         assert answer.hits == (), query
+
+
+def test_a_search_asks_three_times_in_one_transaction(known: World) -> None:
+    known.stored(f"{CARTS} And again.", thread="weekly", session="first", position=1)
+    with CaptureQueriesContext(connection) as sent:
+        for wanted in ({}, {"project": known.store}, {"threshold": 0.0, "files": ("parser.py",)}):
+            known.search("redis token refresh of carts", rerank="none", **wanted)
+
+    ours = [one["sql"] for one in sent if "set_config" not in one["sql"]]
+    assert len([one for one in ours if "SAVEPOINT" not in one]) == 3 * 3
+    assert len(ours) == 3 * (3 + 2)  # its beginning and its end
 
 
 def test_one_relevant_hit_vouches_for_the_ranking_and_in_packs_each_stands_for_itself(
