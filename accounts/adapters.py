@@ -17,6 +17,7 @@ from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.models import EmailAddress
 from allauth.mfa.adapter import DefaultMFAAdapter
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.sites.models import Site
 from django.db import IntegrityError, transaction
 from django.forms import BaseForm
@@ -24,6 +25,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.deprecation import MiddlewareMixin
+from django.utils.translation import gettext
 from redis.exceptions import RedisError
 
 from accounts import known_browsers, live, peppers
@@ -41,6 +43,8 @@ CONFIRMATION: Final = "account/email/email_confirmation"
 SIGN_IN_VIEWS: Final = "allauth."
 TEMPLATES: Final = ["pages/refused.html", "accounts/refused.html"]  # the product's, else our own
 RETRY_SECONDS: Final = 5
+CONFIRMATION_SENT: Final = "account/messages/email_confirmation_sent.txt"
+BY_MAIL: Final = frozenset({"account_reset_password", "account_reset_password_done"})
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -134,7 +138,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return str(subject)
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Send a mail in the product's name. Raises Unavailable when someone waits for it."""
+        """Send a mail in the product's name. Raises Unavailable when someone waits for it.
+
+        Without a mail server none is sent: who asks for a link is told so before (`process_view`).
+        """
+        if not settings.SENDS_MAIL:
+            return
         site = Site(name=PRODUCT, domain=settings.BASE_URL.partition("://")[2])
         try:
             super().send_mail(template_prefix, email, {**context, "current_site": site})
@@ -147,6 +156,15 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
                     detail="The mail could not be sent.",
                     hint="Try again in a minute; if it stays, tell whoever runs this server.",
                 ) from error
+
+    def add_message(
+        self, request: HttpRequest, level: int, message_template: str = "", *more: Any, **given: Any
+    ) -> None:
+        """Show a message, but not that a mail is on its way where none is sent."""
+        if settings.SENDS_MAIL or message_template != CONFIRMATION_SENT:
+            super().add_message(request, level, message_template, *more, **given)
+        elif request.method == "POST" and "action_send" in request.POST:
+            messages.warning(request, gettext("This installation sends no mails."))
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
@@ -172,6 +190,19 @@ class SignInGuardMiddleware(MiddlewareMixin):
 
     get_response: Callable[[HttpRequest], HttpResponse]
 
+    def process_view(
+        self, request: HttpRequest, view: Any, arguments: Any, named: Any
+    ) -> HttpResponse | None:
+        """Answer who has forgotten a password where no mail can bring a link."""
+        match = request.resolver_match
+        if settings.SENDS_MAIL or match is None or match.url_name not in BY_MAIL:
+            return None
+        refused = Conflict(
+            detail="This installation sends no mails.",
+            hint="Ask who runs it for a link: manage.py reset_link gives one.",
+        )
+        return _refused(request, refused)
+
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """Answer a refusal or a missing Redis of a sign-in view; leave everything else alone."""
         match = request.resolver_match
@@ -185,8 +216,13 @@ class SignInGuardMiddleware(MiddlewareMixin):
             )
         if not isinstance(exception, CairnError):
             return None
-        response = render(request, TEMPLATES, {"error": exception}, status=exception.status)
-        response["Cache-Control"] = "no-store"
-        if isinstance(exception, Unavailable):
-            response["Retry-After"] = str(RETRY_SECONDS)
-        return response
+        return _refused(request, exception)
+
+
+def _refused(request: HttpRequest, error: CairnError) -> HttpResponse:
+    """Return the page of a refusal."""
+    response = render(request, TEMPLATES, {"error": error}, status=error.status)
+    response["Cache-Control"] = "no-store"
+    if isinstance(error, Unavailable):
+        response["Retry-After"] = str(RETRY_SECONDS)
+    return response

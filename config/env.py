@@ -84,6 +84,15 @@ def _hour(text: str) -> int:
     return int(text)
 
 
+def _one_of(*words: str) -> Callable[[str], str]:
+    def check(text: str) -> str:
+        if text not in words:
+            raise ValueError(f"{text!r} is none of {', '.join(words)}")
+        return text
+
+    return check
+
+
 def _positive(text: str) -> int:
     if _whole_number(text) == 0:
         raise ValueError("it must be at least 1")
@@ -167,7 +176,7 @@ VARIABLES = (
     Variable("CAIRN_OPENAI_DIMENSIONS", _whole_number, 1024, "of its vectors"),
     Variable("CAIRN_COHERE_API_KEY", str, "", "key of Cohere"),
     Variable("CAIRN_COHERE_BASE_URL", _web, "", "API"),
-    Variable("CAIRN_EMAIL_HOST", str, "", "SMTP server; none prints mails"),
+    Variable("CAIRN_EMAIL_HOST", str, "", "SMTP server; none sends none"),
     Variable("CAIRN_EMAIL_PORT", _port, 587, "its port"),
     Variable("CAIRN_EMAIL_USER", str, "", "its user"),
     Variable("CAIRN_EMAIL_PASSWORD", str, "", "its password"),
@@ -179,6 +188,7 @@ VARIABLES = (
     Variable("CAIRN_WORKERS", _whole_number, 2, "processes of the worker"),
     Variable("CAIRN_JOB_SECONDS", _positive, 900, "longest run of a job"),
     Variable("CAIRN_JOB_MEMORY_MB", _positive, 2048, "most memory of a job"),
+    Variable("CAIRN_LOG_FORMAT", _one_of("line", "json"), "line", "of logs"),
     Variable("CAIRN_METRICS_TOKEN", _secret, "", "who sends it may read /metrics"),
     Variable("CAIRN_METRICS_ORGANIZATIONS", _boolean, False, "count memories of each there"),
     Variable("CAIRN_METRICS_PORT", _port, None, "port of a worker's own metrics"),

@@ -17,11 +17,9 @@ import fcntl
 import ipaddress
 import logging
 import os
-import re
 import time
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from contextlib import contextmanager
-from functools import lru_cache
 from http import HTTPStatus
 from pathlib import Path
 from threading import Event, Thread
@@ -45,7 +43,7 @@ from prometheus_client.registry import Collector
 from accounts import metrics
 from accounts.jobs import NAMES
 from accounts.tenancy import rls
-from config import health
+from config import health, telemetry
 
 log = logging.getLogger(__name__)
 
@@ -68,17 +66,10 @@ def count_request(*, request: HttpRequest, response: HttpResponseBase, began: fl
     """Count a request that was answered; `began` is of `time.perf_counter`."""
     match = request.resolver_match
     if match is not None:
-        route = route_template(match.route)
+        route = telemetry.route_template(match.route)
     else:  # answered by a layer outside of the addresses, or by none
-        route = "/static/" if request.path.startswith(settings.STATIC_URL) else "unmatched"
+        route = "/static/" if request.path.startswith(settings.STATIC_URL) else telemetry.NOWHERE
     _count(route, str(request.method), response.status_code, began)
-
-
-@lru_cache(maxsize=1_024)
-def route_template(route: str) -> str:
-    """Return a route of Django's as people write it: `/o/{org}/memories/{memory_id}`."""
-    named = re.sub(r"\(\?P<(\w+)>(?:[^()]|\([^()]*\))*\)|<(?:\w+:)?(\w+)>", r"{\1\2}", route)
-    return "/" + re.sub(r"[\^$\\]|/\?(?=\$|$)", "", named).lstrip("/")
 
 
 async def counted(application: Application, scope: Scope, receive: Any, send: Any) -> None:
@@ -95,8 +86,10 @@ async def counted(application: Application, scope: Scope, receive: Any, send: An
 
 def _count(route: str, method: str, status: int, began: float) -> None:
     known = method if method in METHODS else "other"
+    seconds = time.perf_counter() - began
     metrics.REQUESTS.labels(route, known, status).inc()
-    metrics.REQUEST_SECONDS.labels(route, known).observe(time.perf_counter() - began)
+    metrics.REQUEST_SECONDS.labels(route, known).observe(seconds)
+    telemetry.log_request(route=route, method=known, status=status, seconds=seconds)
 
 
 # What a process is like, noted by a thread of it every few seconds.

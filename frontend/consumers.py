@@ -88,7 +88,7 @@ class ChangesConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         except NotFound:
             await self.close(code=NOT_A_MEMBER)
         except (*bell.AWAY, DatabaseError) as error:
-            log.warning("A live page was sent away: %s", error)
+            log.warning("A live page was sent away: %s", type(error).__name__)
             await self.close(code=TRY_LATER)
         else:
             self.more.set()
@@ -127,7 +127,7 @@ class ChangesConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 await self.close(code=NOT_A_MEMBER)
                 return
             except (TimeoutError, DatabaseError) as error:
-                log.info("A live page was dropped: %s", error)
+                log.info("A live page was dropped: %s", type(error).__name__)
                 await self.close(code=TRY_LATER)
                 return
             await asyncio.sleep(READ_GAP_S)

@@ -291,7 +291,8 @@ def _end_leaked(text: str, now: datetime) -> bool:
 def tell_owner(*, token_id: UUID) -> bool:
     """Tell the owner of a token of the entered organization that it leaked and was ended.
 
-    Returns False when the token is no more. Raises Unavailable when no mail can be sent.
+    Returns False when the token is no more, or where no mails are sent. Raises Unavailable when the
+    mail server does not answer.
     """
     with tenancy.unit():
         row = Token.objects.select_related("user", "organization").filter(pk=token_id).first()
@@ -300,11 +301,10 @@ def tell_owner(*, token_id: UUID) -> bool:
     person = row.user
     context = {"token": row, "organization": row.organization, "name": person.name}
     try:
-        live.send_template(
+        return live.send_template(
             "leaked_token", language=person.language, to=person.email, context=context
         )
     except (SMTPException, OSError) as error:
         raise Unavailable(
             detail="The mail server does not answer.", hint="The mail is sent later."
         ) from error
-    return True

@@ -44,6 +44,7 @@ class OtherTenant(RuntimeError):
 
 
 _current: ContextVar[Tenant | None] = ContextVar("cairn_tenant", default=None)
+_last: ContextVar[Tenant | None] = ContextVar("cairn_last_tenant", default=None)  # for logs alone
 
 
 def current() -> Tenant:
@@ -52,6 +53,16 @@ def current() -> Tenant:
     if tenant is None:
         raise NoTenant("No organization has been entered; use accounts.tenancy.enter first.")
     return tenant
+
+
+def last_entered() -> Tenant | None:
+    """Return the organization the running task was in last, also after it has left; for logs."""
+    return _last.get()
+
+
+def forget_last() -> None:
+    """Begin something new, which has been in no organization."""
+    _last.set(None)
 
 
 @contextmanager
@@ -66,6 +77,7 @@ def enter(tenant: Tenant) -> Iterator[Tenant]:
     if outer is not None and outer != tenant:
         raise OtherTenant(f"Already in {outer.slug}; leave it before entering {tenant.slug}.")
     token = _current.set(tenant)
+    _last.set(tenant)
     try:
         yield tenant
     finally:

@@ -245,10 +245,11 @@ MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not _SECURE
 MFA_TOTP_ISSUER = "Cairn"
 
+SENDS_MAIL = bool(ENV["CAIRN_EMAIL_HOST"])
 EMAIL_BACKEND = (
     "django.core.mail.backends.smtp.EmailBackend"
-    if ENV["CAIRN_EMAIL_HOST"]
-    else "django.core.mail.backends.console.EmailBackend"
+    if SENDS_MAIL
+    else "django.core.mail.backends.dummy.EmailBackend"  # never asked: links stay out of logs
 )
 EMAIL_HOST = ENV["CAIRN_EMAIL_HOST"]
 EMAIL_PORT = ENV["CAIRN_EMAIL_PORT"]
@@ -290,10 +291,16 @@ REST_FRAMEWORK = {"UNAUTHENTICATED_USER": None}  # the rest stands at the view (
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"()": "config.telemetry.LineFormatter"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "formatters": {
+        "line": {"()": "config.telemetry.LineFormatter"},
+        "json": {"()": "config.telemetry.JsonFormatter"},
+    },
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": ENV["CAIRN_LOG_FORMAT"]}
+    },
     "root": {"handlers": ["stderr"], "level": "INFO"},
     "loggers": {
+        "cairn.requests": {"level": "INFO" if ENV["CAIRN_LOG_FORMAT"] == "json" else "WARNING"},
         "django.request": {"level": "ERROR"},
         "django.channels.server": {"level": "WARNING"},
         "celery": {"level": "WARNING"},

@@ -11,8 +11,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 APPS = ("accounts", "config", "frontend", "graph", "teams")
 BUDGETS = {  # subject: lines
-    "accounts": 7_320,
-    "config": 8_510,
+    "accounts": 7_450,
+    "config": 8_760,
     "frontend": 6_570,
     "graph": 3_200,
     "memory/api": 4_130,

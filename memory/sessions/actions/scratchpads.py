@@ -156,7 +156,7 @@ def _checkpoint(row: Session) -> Scratchpad | None:
     try:
         known = load(data=kept.text.encode())
     except ValueError as error:
-        log.warning("A checkpoint is read anew from its events: %s", error)
+        log.warning("A checkpoint is read anew from its events: %s", type(error).__name__)
         return None
     return replace(known, setting=setting_of(row=row))
 
