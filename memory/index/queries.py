@@ -355,7 +355,8 @@ def _prefix_of(raw: bytes) -> str:
     vector = np.frombuffer(raw, dtype=np.float32)
     head = vector[:LARGEST_PREFIX]
     unit = head if len(head) == len(vector) else head / np.linalg.norm(head)
-    return HalfVector(unit).to_text()
+    halves = unit.astype(np.float16).tolist()
+    return f"[{','.join(['%.5g'] * len(halves)) % tuple(halves)}]"  # 5 digits tell halves apart
 
 
 def write_keywords(*, rows: tuple[tuple[UUID, int, str], ...]) -> None:

@@ -5,12 +5,16 @@ scaled to unit length (model2vec; Tulkens and van Dongen 2024). The length of a 
 own weight of the token, much like an inverse document frequency.
 
 The reranker is late interaction (ColBERT; Khattab and Zaharia 2020) over the same rows, for
-dialogue and prose; it costs quality on code, where the caller leaves it out.
+dialogue and prose; it costs quality on code, where the caller leaves it out. It compares a token
+once however many texts have it, and a word is tokenized once in a process as long as it is
+remembered: words come again, and the tokenizer took more time than all else.
 """
 
 import hashlib
 import re
+from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import ClassVar, Final, NamedTuple
@@ -27,6 +31,8 @@ from memory.providers.weights import POTION
 
 MODEL: Final = EmbeddingModel(key=f"static/{POTION.name}", dimensions=256)
 UNKNOWN_TOKEN: Final = "[UNK]"  # noqa: S105 - a word of the vocabulary
+WORDS_MOST: Final = 16_384  # that are remembered with their tokens: 4 MB; a default
+LONGEST_WORD: Final = 32  # characters of one that is
 
 
 class TokenVectors(NamedTuple):
@@ -34,6 +40,15 @@ class TokenVectors(NamedTuple):
 
     rows: Vectors
     weights: npt.NDArray[np.float32]
+
+
+class _Table(NamedTuple):
+    """What was loaded: the tokens of a word, the rows of all tokens and their lengths."""
+
+    tokens: Callable[[str], tuple[int, ...]]
+    rows: Vectors
+    lengths: npt.NDArray[np.float32]
+    unknown: int
 
 
 class StaticEmbedder(LocalModel):
@@ -44,31 +59,37 @@ class StaticEmbedder(LocalModel):
     def __init__(self, *, models_dir: Path) -> None:
         self._folder = models_dir / POTION.name
         self._lock = Lock()
-        self._table: tuple[Tokenizer, Vectors, int] | None = None
+        self._loaded: _Table | None = None
 
     def embed(self, *, texts: tuple[str, ...]) -> Vectors:
-        means = [self._rows(text).mean(axis=0) for text in texts]
+        table = self._table().rows
+        means = [table[self.tokens(text=text)].mean(axis=0) for text in texts]
         rows = [mean / np.linalg.norm(mean) for mean in means]
         return np.array(rows, dtype=np.float32).reshape(len(rows), MODEL.dimensions)
 
-    def token_vectors(self, *, text: str) -> TokenVectors:
-        """Return the unit rows and weights of a text's tokens."""
-        rows = self._rows(text)
-        weights = np.linalg.norm(rows, axis=1)
-        return TokenVectors(rows=rows / np.maximum(weights, 1e-9)[:, None], weights=weights)
-
-    def _rows(self, text: str) -> Vectors:
-        with self._lock:
-            if self._table is None:
-                self._table = self._load()
-            tokenizer, table, unknown = self._table
-        places = tokenizer.encode(text, add_special_tokens=False).ids
-        known = [place for place in places if place != unknown]
+    def tokens(self, *, text: str) -> list[int]:
+        """Return the places of a text's known tokens; one without any has the unknown token."""
+        table = self._table()
+        every = [place for word in text.split(" ") for place in table.tokens(word)]
         # a text without one known token still needs a direction
-        rows: Vectors = table[known or [unknown]]
-        return rows
+        return [place for place in every if place != table.unknown] or [table.unknown]
 
-    def _load(self) -> tuple[Tokenizer, Vectors, int]:
+    def vectors_of(self, *, tokens: npt.ArrayLike) -> TokenVectors:
+        """Return the unit rows and weights of tokens."""
+        table = self._table()
+        places: npt.NDArray[np.intp] = np.asarray(tokens, dtype=np.intp)
+        weights = table.lengths[places]
+        lengths = np.maximum(weights, 1e-9, dtype=np.float32)[:, None]
+        unit: Vectors = np.divide(table.rows[places], lengths, dtype=np.float32)
+        return TokenVectors(rows=unit, weights=weights)
+
+    def _table(self) -> _Table:
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = self._load()
+            return self._loaded
+
+    def _load(self) -> _Table:
         weights, tokens = (self._folder / file.name for file in POTION.files)
         if not (weights.is_file() and tokens.is_file()):
             raise ProviderUnavailable(
@@ -84,8 +105,23 @@ class StaticEmbedder(LocalModel):
         tokenizer = Tokenizer.from_file(str(tokens))
         tokenizer.no_truncation()
         tokenizer.no_padding()
-        unknown = tokenizer.token_to_id(UNKNOWN_TOKEN) or 0
-        return tokenizer, load_file(weights)["embeddings"], unknown
+        rows = load_file(weights)["embeddings"]
+        return _Table(
+            tokens=_remembering(tokenizer),
+            rows=rows,
+            lengths=np.linalg.norm(rows, axis=1),
+            unknown=tokenizer.token_to_id(UNKNOWN_TOKEN) or 0,
+        )
+
+
+def _remembering(tokenizer: Tokenizer) -> Callable[[str], tuple[int, ...]]:
+    """Return what tokenizes a word; spaces part words whatever is around them."""
+
+    def tokenize(word: str) -> tuple[int, ...]:
+        return tuple(tokenizer.encode(word, add_special_tokens=False).ids)
+
+    remembered = lru_cache(maxsize=WORDS_MOST)(tokenize)
+    return lambda word: (tokenize if len(word) > LONGEST_WORD else remembered)(word)
 
 
 class LateInteractionReranker:
@@ -98,23 +134,34 @@ class LateInteractionReranker:
         self._tokens = StaticEmbedder(models_dir=models_dir)
 
     def rerank(self, *, query: str, texts: tuple[str, ...]) -> tuple[float, ...]:
-        asked = self._tokens.token_vectors(text=query)
-        return tuple(
-            max_similarity(query=asked, text=self._tokens.token_vectors(text=text))
-            for text in texts
-        )
+        if not texts:
+            return ()
+        asked = self._tokens.vectors_of(tokens=self._tokens.tokens(text=query))
+        tokens = [self._tokens.tokens(text=text) for text in texts]
+        distinct, places = np.unique(np.concatenate(tokens), return_inverse=True)
+        starts = np.cumsum([0, *map(len, tokens[:-1])])
+        rows = self._tokens.vectors_of(tokens=distinct).rows
+        return max_similarities(query=asked, rows=rows, places=places, starts=starts)
 
 
-def max_similarity(*, query: TokenVectors, text: TokenVectors) -> float:
-    """Return Σ_t w_t · max_u cos(t, u) / Σ_t w_t over query tokens t and text tokens u.
+def max_similarities(
+    *,
+    query: TokenVectors,
+    rows: Vectors,
+    places: npt.NDArray[np.intp],
+    starts: npt.NDArray[np.intp],
+) -> tuple[float, ...]:
+    """Return Σ_t w_t · max_u cos(t, u) / Σ_t w_t over query tokens t and tokens u of each text.
 
-    Cut at 0 and 1. Khattab and Zaharia 2020, with w_t the length of t's static vector: without
-    these weights it ranks worse than the first stage.
+    Cut at 0 and 1. The tokens of all texts are `places` in the unit `rows`, one text behind the
+    other, and begin at `starts`. Khattab and Zaharia 2020, with w_t the length of t's static
+    vector: without these weights it ranks worse than the first stage.
     """
-    best = (query.rows @ text.rows.T).max(axis=1)
+    near = np.einsum("td,ud->tu", query.rows, rows)  # a product by BLAS has threads, which spin
+    best = np.maximum.reduceat(near[:, places], starts, axis=1)
     total = float(query.weights.sum())
-    mean = float(query.weights @ best) / total if total > 0 else 0.0
-    return float(np.clip(mean, 0.0, 1.0))
+    means = query.weights @ best / (total if total > 0 else 1.0)
+    return tuple(np.clip(means, 0.0, 1.0).tolist())
 
 
 # A deterministic embedder without weights: words hashed to coordinates. For unit tests only.

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tokenizers import Tokenizer
 
 from memory.entities import accurate
 from memory.providers import name_reader, weights
@@ -103,7 +104,7 @@ def test_the_graph_stays_close_to_the_exact_one(models_dir: Path) -> None:
 def test_static_vectors_tell_related_texts_and_weigh_rare_words(static: StaticEmbedder) -> None:
     texts = ("the database migration failed", "schema upgrade error", "bananas ripen")
     first, second, third = static.embed(texts=texts)
-    tokens = static.token_vectors(text="the kubernetes")
+    tokens = static.vectors_of(tokens=static.tokens(text="the kubernetes"))
 
     assert first @ second > first @ third
     assert tokens.weights[1:].max() > tokens.weights[0]
@@ -117,6 +118,20 @@ def test_reranker_prefers_the_text_that_meets_the_rare_words(models_dir: Path) -
     scores = reranker.rerank(query="When did Caroline get her dog?", texts=texts)
 
     assert 0.0 <= scores[0] < scores[1] <= 1.0
+
+
+def test_a_text_has_the_tokens_that_its_tokenizer_finds(
+    static: StaticEmbedder, models_dir: Path
+) -> None:
+    tokenizer = Tokenizer.from_file(str(models_dir / "potion-base-8m" / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    unknown = tokenizer.token_to_id("[UNK]")
+    texts = ("Two  spaces, été\ttabs\nlines", "x" * 300, "a" * 40, "", "日本語 [MASK]!?", "a b a")
+
+    for text in (*texts, *texts):  # the second time remembered
+        whole = tokenizer.encode(text, add_special_tokens=False).ids
+        assert static.tokens(text=text) == [one for one in whole if one != unknown] or [unknown]
 
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -15,7 +15,7 @@ from memory.entities import accurate
 from memory.entities.accurate import COMMON, SOFTWARE
 from memory.providers import bert_graph, name_reader, weights
 from memory.providers.errors import ProviderInvalidAnswer
-from memory.providers.static import HashingEmbedder, TokenVectors, TurnedEmbedder, max_similarity
+from memory.providers.static import HashingEmbedder, TokenVectors, TurnedEmbedder, max_similarities
 from memory.providers.weights import NAME_READER, PinnedFile, Precision, precision_of
 
 BYTES = b"weights " * 100
@@ -62,23 +62,27 @@ def tokens(rows: list[list[float]], weights: list[float]) -> TokenVectors:
     return TokenVectors(rows=unit, weights=np.array(weights, dtype=np.float32))
 
 
+def scores(query: TokenVectors, *texts: list[list[float]]) -> tuple[float, ...]:
+    """Score texts given by the vectors of their tokens, which stand behind each other."""
+    rows = tokens([row for text in texts for row in text], [1.0]).rows
+    starts = np.cumsum([0, *(len(text) for text in texts[:-1])])
+    return max_similarities(query=query, rows=rows, places=np.arange(len(rows)), starts=starts)
+
+
 def test_score_is_the_weighted_mean_of_the_best_cosines_and_never_below_zero() -> None:
     query = tokens([[1, 0], [0, 1]], [3.0, 1.0])
-    text = tokens([[1, 0], [3, 4]], [1.0, 1.0])
 
-    # (3 · 1.0 + 1 · 0.8) / 4
-    assert max_similarity(query=query, text=text) == pytest.approx(0.95)
-    assert max_similarity(query=tokens([[1, 0]], [1]), text=tokens([[-1, 0]], [1])) == 0.0
+    # (3 · 1.0 + 1 · 0.8) / 4, and (3 · 0.0 + 1 · 1.0) / 4
+    assert scores(query, [[1, 0], [3, 4]], [[0, 2]]) == pytest.approx((0.95, 0.25))
+    assert scores(tokens([[1, 0]], [1]), [[-1, 0]]) == (0.0,)
 
 
 @given(seed=st.integers(0, 10_000))
 def test_more_text_never_lowers_the_score(seed: int) -> None:
     random = np.random.default_rng(seed)
     rows = random.normal(size=(6, 4)).tolist()
-    query = tokens(rows[:2], [1.0, 2.0])
 
-    shorter = max_similarity(query=query, text=tokens(rows[2:4], [1, 1]))
-    longer = max_similarity(query=query, text=tokens(rows[2:], [1, 1, 1, 1]))
+    shorter, longer = scores(tokens(rows[:2], [1.0, 2.0]), rows[2:4], rows[2:])
 
     assert 0.0 <= shorter <= longer <= 1.0
 
