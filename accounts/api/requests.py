@@ -42,6 +42,7 @@ class UnsupportedMedia(
     """The body's format is not taken here."""
 
 
+MOST_KEYS: Final = 2_000  # of an object; each unknown one is a fault to describe
 DEEPEST: Final = 32  # levels
 LARGEST_WHOLE: Final = 2**63 - 1  # what every JSON reader and Postgres hold exactly
 LONGEST_NUMBER: Final = 400  # digits; longer ones are not even converted
@@ -52,6 +53,7 @@ HINTS: Final = {
     "not_a_number": "JSON knows no NaN or Infinity; leave the field out.",
     "number_too_large": "Send numbers of at most 64 bits, or text.",
     "unstorable_text": "Remove NUL characters and lone surrogates (\\u0000, \\ud800 to \\udfff).",
+    "too_many_keys": f"Send at most {MOST_KEYS:,} keys in one object.",
     "too_deep": f"Nest at most {DEEPEST} levels.",
 }
 
@@ -189,6 +191,9 @@ def _loaded(text: str, at: str, make_object: Callable[..., Any] | None) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Refused:
+    if len(pairs) > MOST_KEYS:
+        detail = f"An object has {len(pairs):,} keys."
+        return _Refused(code="too_many_keys", detail=detail)
     found = dict(pairs)
     if len(found) == len(pairs):
         return found

@@ -53,6 +53,7 @@ from accounts.errors import CairnError, FieldError, InvalidInput
 UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 LARGEST_ECHO: Final = 60  # characters of a wrong value that an answer repeats
 LARGEST_NAME: Final = 80  # characters of an unknown field that an answer repeats
+MOST_FAULTS: Final = 100  # that an answer names: each is searched for secrets
 LARGEST_FREE: Final = 20_000  # characters of a free object as Python writes it
 DEFAULT_LIMIT: Final = 50  # of a page
 LARGEST_LIMIT: Final = 200
@@ -382,7 +383,7 @@ def Alone(model: type[Model]) -> GetPydanticSchema:  # noqa: N802
 
 
 def check(*, model: type[Model], value: Any) -> Model:
-    """Return the checked value. Raises InvalidInput with every fault."""
+    """Return the checked value. Raises InvalidInput with its faults, of many the first."""
     try:
         return model.model_validate(value)
     except ValidationError as error:
@@ -391,7 +392,8 @@ def check(*, model: type[Model], value: Any) -> Model:
 
 
 def _faults(model: type[BaseModel], error: ValidationError) -> tuple[FieldError, ...]:
-    return tuple(_fault(model, one) for one in error.errors(include_url=False))
+    found = error.errors(include_url=False)[:MOST_FAULTS]
+    return tuple(_fault(model, one) for one in found)
 
 
 def check_texts(*, model: type[Model], texts: Mapping[str, str]) -> Model:

@@ -14,9 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from config import env
-from config.backup import keys
 from config.embedded import home as homes
-from config.embedded import restoration, servers, startup
+from config.embedded import servers, startup
 from config.embedded.home import StartError
 from config.embedded.processes import Console, Group, StopRequested
 from config.embedded.servers import Durability
@@ -56,7 +55,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     only.add_argument("--fast", action="store_true", help="throw-away folder, no fsync")
     restore = commands.add_parser("restore", help="restore a backup into a new data folder")
     restore.add_argument("source", metavar="FROM", help="a backup, or a place: its newest")
-    keys.add_key_option(restore)
+    restore.add_argument("--key-file", type=Path, help="file with a passphrase or a key, as text")
     commands.add_parser("stop-check", help="say whether anything of a start still works")
     manage = commands.add_parser("manage", help="run a command of manage.py in the home")
     manage.add_argument("rest", nargs=argparse.REMAINDER, help="the command with its arguments")
@@ -73,6 +72,8 @@ def _run(chosen: argparse.Namespace, environment: Mapping[str, str], out: Consol
     elif chosen.command == "restart":
         _restart(setup, out)
     elif chosen.command == "restore":
+        from config.embedded import restoration  # noqa: PLC0415 - 20 MB that a supervisor lacks
+
         restoration.run(
             setup=setup,
             environment=environment,

@@ -59,7 +59,9 @@ Halts = tuple[tuple[signal.Signals, float], ...]  # the signals to stop by, the 
 
 
 class Forks(Protocol):
-    """What starts programs by forking them from what it has loaded."""
+    """What starts programs by forking them from what it has loaded, once it is ready."""
+
+    ready: bool
 
     def fork(
         self, *, program: "Program", output: int, descriptors: tuple[int, ...]
@@ -310,6 +312,12 @@ class Process:
         except BlockingIOError:
             return False
 
+    def is_due(self, *, now: float) -> bool:
+        """Say whether it is to be started again now, and can be."""
+        if self.restart_at is None or now < self.restart_at:
+            return False
+        return self.program.loader is None or self.program.loader.ready
+
     def plan_restart(self, *, now: float) -> float:
         """Decide when to start again; return the delay in seconds: 1, 2, 4 … 30 by its deaths.
 
@@ -475,7 +483,7 @@ class Group:
             child.press_retired(now=now)
             if child.has_ended():
                 self._after_end(child, now)
-            elif child.restart_at is not None and now >= child.restart_at:
+            elif child.is_due(now=now):
                 self._restart(child, now)
             elif child.has_become_ready(now=now) and child.deaths:
                 self.console.say(f"{child.name} is back")

@@ -26,6 +26,7 @@ BODIES: dict[str, bytes] = {  # whole bodies; values in fields are in tests/edge
     "deep lists": b"[" * 100_000,
     "deep objects": b'{"a":' * 100_000,
     "10 MB": b'{"content": "' + b"x" * 10_000_000 + b'"}',
+    "too many keys": json.dumps(dict.fromkeys(map(str, range(2_001)), 1)).encode(),
     "a list": b"[]",
     "a number": b"7",
     "null": b"null",
@@ -40,7 +41,7 @@ BODIES: dict[str, bytes] = {  # whole bodies; values in fields are in tests/edge
 }
 TAKEN = frozenset({  # by a call whose body is whatever a program sends
     "invalid UTF-8", "duplicate keys", "beyond 64 bits, written short", "unknown field",
-    "byte order mark", "wrong types",
+    "byte order mark", "wrong types", "too many keys",
 })  # fmt: skip
 PROBLEM = "application/problem+json"
 GOOD = {"project": "shop", "content": STATEMENT}
@@ -158,6 +159,15 @@ LIMITS: dict[str, Callable[[], dict[str, Any]]] = {
     "/event_at": lambda: {"event_at": "9999-12-31T23:59:59-23:59"},
     "/source": lambda: {"source": "user_taught"},
 }
+
+
+def test_of_many_faults_the_first_hundred_are_named(api: Api) -> None:
+    body = dict.fromkeys((f"field{number}" for number in range(1_900)), 1)
+
+    answer = api.post("/api/v1/search", {"query": "deploy", **body})
+
+    assert answer.status_code == 422
+    assert len(answer.json()["errors"]) == 100
 
 
 def test_what_is_wrong_or_too_much_is_named(api: Api, subtests: pytest.Subtests) -> None:
