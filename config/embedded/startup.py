@@ -138,6 +138,7 @@ def _start(
     setup = start_servers(
         group=group, setup=setup, environment=environment, durability=Durability.SAFE
     )
+    home.restarts.unlink(missing_ok=True)
     given = given_to_children(setup=setup, secrets=secrets, environment=environment)
     write_private(path=home.environment, text=json.dumps(given))
     completed = {**environment, **given}
@@ -159,8 +160,9 @@ def _start(
     )
     for path in homes.tighten(home=home):
         group.console.say(f"{path} could be read by others; its mode is 600 now")
-    is_known, done = home.credentials.exists(), read_done(home=home)
-    if damage := damaged_credentials(home=home):
+    is_known = home.credentials.exists()
+    damage = damaged_credentials(home=home)
+    if damage:
         group.console.say(f"{damage} Everything else is started.")
     run_steps(group=group, setup=setup, home=home, environment=completed, before_tables=fleet.load)
     with group.console.step(f"{setup.web_processes} web processes"):
@@ -170,26 +172,37 @@ def _start(
     if damage:
         group.console.heading(f"\n  Cairn is ready: {setup.base_url}\n")
     else:
-        fields = publish_credentials(home=home, url=setup.base_url)
-        _welcome(group.console, home, fields, is_known=is_known and WELCOME in done)
-        mark_done(home=home, name=WELCOME)
-    if setup.with_demo and not damage and DEMO_SESSION not in done:
-        _play_demo(group, home, serving)
+        _greet(group, setup, home, serving, is_known=is_known)
+    group.run_until_stopped(
+        on_restart=lambda: _restart(group, setup, home, completed, fleet),
+    )
 
-    home.restarts.unlink(missing_ok=True)
 
-    def restart() -> None:
-        began, failure = time.monotonic(), ""
-        try:
-            run_steps(group=group, setup=setup, home=home, environment=completed)
-            fleet.replace()
-            group.console.say(f"restarted in {time.monotonic() - began:.1f} s")
-        except StartError as error:
-            failure = str(error)
-            group.console.say(f"not restarted, what ran before goes on: {failure}")
-        homes.note_restart(home=home, failure=failure)
+def _greet(
+    group: Group, setup: Setup, home: Home, environment: Mapping[str, str], *, is_known: bool
+) -> None:
+    """Say where everything is and how to come in; play the demo once."""
+    done = read_done(home=home)
+    fields = publish_credentials(home=home, url=setup.base_url)
+    _welcome(group.console, home, fields, is_known=is_known and WELCOME in done)
+    mark_done(home=home, name=WELCOME)
+    if setup.with_demo and DEMO_SESSION not in done:
+        _play_demo(group, home, environment)
 
-    group.run_until_stopped(on_restart=restart)
+
+def _restart(
+    group: Group, setup: Setup, home: Home, environment: Mapping[str, str], fleet: Fleet
+) -> None:
+    """Replace all programs after the steps that are due, and note how it ended."""
+    began, failure = time.monotonic(), ""
+    try:
+        run_steps(group=group, setup=setup, home=home, environment=environment)
+        fleet.replace()
+        group.console.say(f"restarted in {time.monotonic() - began:.1f} s")
+    except StartError as error:
+        failure = str(error)
+        group.console.say(f"not restarted, what ran before goes on: {failure}")
+    homes.note_restart(home=home, failure=failure)
 
 
 def _play_demo(group: Group, home: Home, environment: Mapping[str, str]) -> None:
