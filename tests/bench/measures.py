@@ -85,12 +85,12 @@ def ask(line: psycopg.Connection[Any], statements: tuple[Statement, ...]) -> Non
 def backends() -> tuple[int, ...]:
     """Return the server's processes of all connections to this database.
 
-    Parallel workers are not among them: they end while they are looked at.
+    Of processes of other roles, the owner is told whose they are and nothing else.
     """
     with connection.as_owner(), connection.cursor() as cursor:
         cursor.execute(
             "SELECT pid FROM pg_stat_activity"
-            " WHERE datname = current_database() AND backend_type = 'client backend'"
+            " WHERE datname = current_database() AND usename IS NOT NULL"
         )
         return tuple(row[0] for row in cursor.fetchall())
 
