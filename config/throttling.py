@@ -36,6 +36,7 @@ WINDOW_SECONDS: Final = 60
 
 
 _clients: dict[tuple[str, ...], Any] = {}
+_counting: dict[tuple[str, ...], Any] = {}  # to make one for a call took half of the counting
 
 
 class SharedRedisCache(RedisCache):
@@ -51,11 +52,15 @@ class SharedRedisCache(RedisCache):
         return _clients.setdefault(tuple(self._servers), client)
 
     def count(self, key: str, *, seconds: int, by: int = 1) -> int:
-        """Add to a counter that ends `seconds` after it was last added to; return it."""
-        with self._cache.get_client(key, write=True).pipeline(transaction=False) as pipeline:
-            pipeline.incr(self.make_and_validate_key(key), by)
-            pipeline.expire(self.make_and_validate_key(key), seconds)
-            return int(pipeline.execute()[0])
+        """Add to a counter that ends `seconds` after it was begun; return it."""
+        servers, name = tuple(self._servers), self.make_and_validate_key(key)
+        redis = _counting.get(servers)
+        if redis is None:
+            redis = _counting[servers] = self._cache.get_client(name, write=True)
+        counted = int(redis.incr(name, by))
+        if counted == by:
+            redis.expire(name, seconds)
+        return counted
 
 
 @dataclass(slots=True, kw_only=True)
