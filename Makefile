@@ -47,7 +47,7 @@ TEMPLATE_STYLE := --quiet --indent-width 2 --line-length 120
 STATIC := frontend/static/frontend
 
 .DEFAULT_GOAL := run
-.PHONY: run restart doctor ner test lint check format lock bench bench-search bench-session bench-ingest
+.PHONY: run restart doctor ner traces test lint check format lock bench bench-search bench-session bench-ingest
 
 run: $(VENV)/.installed
 	@exec $(BIN)/python -m config.embedded run
@@ -63,6 +63,10 @@ ner: $(VENV)/.installed requirements-ner.lock
 	@$(call install_lock,requirements-ner.lock)
 	@exec $(BIN)/python -m memory.providers.weights --names \
 	  --into "$${CAIRN_MODELS:-$${CAIRN_HOME:-var}/models}"
+
+# Traces by OpenTelemetry, an extra: its libraries. Variables of OTEL_ say where to.
+traces: $(VENV)/.installed requirements-traces.lock
+	@$(call install_lock,requirements-traces.lock)
 
 test: $(VENV)/.installed-dev
 	@$(install_programs)
@@ -94,6 +98,7 @@ lock: $(VENV)/.installed-dev
 	$(BIN)/uv pip compile $(LOCK_OPTIONS) pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile $(LOCK_OPTIONS) --extra dev pyproject.toml -o requirements-dev.lock
 	$(BIN)/uv pip compile $(LOCK_OPTIONS) --extra ner --constraint requirements-dev.lock pyproject.toml -o requirements-ner.lock
+	$(BIN)/uv pip compile $(LOCK_OPTIONS) --extra traces --constraint requirements-dev.lock pyproject.toml -o requirements-traces.lock
 
 bench: $(VENV)/.installed-dev
 	@exec $(BIN)/python -m tests.bench

@@ -20,6 +20,7 @@ from celery import shared_task
 from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections, connection
+from opentelemetry import trace
 
 from accounts import audit, jobs, metrics, tenancy
 from accounts.actions import tokens
@@ -83,6 +84,7 @@ def run(*, held: Claim) -> None:
         audit.coming_from(origin=Origin(surface=Surface.JOB, request_id=str(held.id))),
         tenancy.enter(held.tenant),
     ):
+        trace.get_current_span().set_attribute("cairn.job", held.name)
         began = time.perf_counter()
         outcome = "failed"
         try:

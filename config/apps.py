@@ -4,6 +4,8 @@ from importlib import import_module
 
 from django.apps import AppConfig
 
+from config import tracing
+
 HOLDS_TASKS = ("config.celery", "accounts.tasks", "memory.tasks")
 
 
@@ -13,6 +15,7 @@ class ConfigConfig(AppConfig):
     name = "config"
 
     def ready(self) -> None:
-        """Import the Celery application and the handlers of all jobs."""
+        """Import the Celery application and the handlers of all jobs; let traces see them."""
         for module in HOLDS_TASKS:
             import_module(module)
+        tracing.instrument()

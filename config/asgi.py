@@ -22,7 +22,7 @@ from channels.sessions import CookieMiddleware  # noqa: E402
 from starlette.responses import PlainTextResponse  # noqa: E402
 
 from accounts import timeouts  # noqa: E402
-from config import admission, metrics, throttling  # noqa: E402
+from config import admission, metrics, throttling, tracing  # noqa: E402
 from frontend.urls import websocket_urlpatterns  # noqa: E402
 from memory.mcp import app as mcp  # noqa: E402
 from memory.secrets import scanner  # noqa: E402
@@ -46,6 +46,7 @@ async def application(scope: MutableMapping[str, Any], receive: Any, send: Any) 
     if scope["type"] == "lifespan":
         Thread(target=scanner.prepare, name="rules about secrets", daemon=True).start()
         metrics.start_reporting(program="web")
+        tracing.start_export(service="cairn-web")
         await agents(scope, receive, send)
     elif scope["type"] == "websocket":
         await sockets(scope, receive, send)

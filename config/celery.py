@@ -96,9 +96,10 @@ def serve_metrics(**_: Any) -> None:
 @worker_process_init.connect  # type: ignore[untyped-decorator]
 def report_metrics(**_: Any) -> None:
     """Note how a process that runs jobs stands."""
-    from config import metrics  # noqa: PLC0415 - as above
+    from config import metrics, tracing  # noqa: PLC0415 - as above
 
     metrics.start_reporting(program="worker")
+    tracing.start_export(service="cairn-worker")
 
 
 @worker_process_init.connect  # type: ignore[untyped-decorator]

@@ -42,7 +42,7 @@ BUDGETS = {  # subject: lines
     "memory/topics": 1_000,
     "teams": 2_830,
 }
-WHOLE = 90_280  # the product
+WHOLE = 90_450  # the product
 TESTS = 68_560
 
 
