@@ -14,7 +14,8 @@ Its parts:
   OpenAPI document. How to declare an endpoint is written there.
 - `celery.py` wakes workers, and its table `BEAT` says what runs when. The work itself is rows of
   `accounts/jobs.py`.
-- `health.py` has the checks of an installation, `telemetry.py` the lines of the log.
+- `health.py` has the checks of an installation, `metrics.py` and `tracing.py` what operators watch
+  it by, `telemetry.py` the lines of the log.
 - `embedded/` is the start with one command: Postgres, Valkey, web, worker and clock together.
 - `backup/` makes backups and brings them back.
 - `demo.py` loads the demo, `translations.py` compiles the catalogs of pages.

@@ -22,7 +22,7 @@ from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from http import HTTPStatus
 from pathlib import Path
-from threading import Event, Thread
+from threading import Thread
 from typing import Any, Final
 from urllib.parse import urlsplit
 from wsgiref.simple_server import WSGIRequestHandler, make_server
@@ -97,15 +97,14 @@ def _count(route: str, method: str, status: int, began: float) -> None:
 
 def start_reporting(*, program: str) -> None:
     """Note from now on how this process stands: its memory and its connections."""
-    Thread(target=_report, args=(program, Event()), name="metrics", daemon=True).start()
+    Thread(target=_report, args=(program,), name="metrics", daemon=True).start()
 
 
-def _report(program: str, stop: Event) -> None:
+def _report(program: str) -> None:
     metrics.PROCESSES.labels(program).set(1)
     while True:
         report(program=program)
-        if stop.wait(REPORT_SECONDS):
-            return
+        time.sleep(REPORT_SECONDS)
 
 
 def report(*, program: str) -> None:
