@@ -1,9 +1,9 @@
-"""Search in one organization of many sizes: bare SQL, the action, HTTP; stages, clients, memory.
+"""Search in one organization of many sizes: pgvector alone, bare SQL, the action, HTTP; memory.
 
 Run: `.venv/bin/python -m tests.bench.bench_search 1000 10000 100000`; about six minutes, a million
-memories half an hour more. Bare SQL is what the action itself sends for the organization's rows,
-sent again alone on a connection of its own, in turns with the action and the request for the same
-question.
+memories half an hour more. Pgvector alone is one exact scan for the 30 nearest; all ratios are to
+it. Bare SQL is what the action itself sends for the organization's rows, sent again alone on a
+connection of its own, in turns with the action and the request for the same question.
 Processor time counts every process that works for a way: ratios of it do not hang on what else the
 machine does.
 BENCH_EMBEDDER names another embedder than hashed words, which take no time;
@@ -29,6 +29,8 @@ from django.utils import timezone
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.models import Organization
+from memory.index import queries as index_queries
+from memory.index.actions import embedding
 from memory.search.actions import search
 from memory.search.request import SearchRequest
 from tests.bench import made, measures, serving
@@ -37,6 +39,12 @@ from tests.support import people
 SIZES = (1_000, 10_000, 100_000)
 QUESTIONS = 60
 WARMING = 5
+ALONE = "pgvector alone"
+NEAREST = """
+SELECT memory_id FROM memory_memoryvector WHERE live AND (%(project)s::text IS NULL
+    OR project_id = (SELECT id FROM teams_project WHERE slug = %(project)s))
+ORDER BY (unit <#> %(query)s::halfvec) + 0 LIMIT 30
+"""
 RANGES = (("the whole organization", None), ("a project of 5 %", made.PROJECTS[1]))
 CLIENTS = 8
 SECONDS = 8.0
@@ -90,14 +98,19 @@ class _Ways:
     project: str | None
 
     def calls(self, text: str) -> tuple[dict[str, Callable[[], object]], dict[str, float]]:
-        """Return the three ways to ask, and how long each stage took this time."""
+        """Return the ways to ask, and how long each stage took this time."""
         asked = SearchRequest(query=text, threshold=0.0, project=self.project)
         act = partial(search, caller=self.caller, request=asked, now=timezone.now())
         sent, answer = measures.sent(act)
         body = {"query": text, "threshold": 0, "project": self.project}
         if self.project is None:
             del body["project"]
-        ways = {
+        embedded = embedding.embed_query(text=text)
+        assert embedded is not None
+        query = index_queries.prefix_text(vector=embedded.vector)
+        nearest = ((NEAREST, {"query": query, "project": self.project}),)
+        ways: dict[str, Callable[[], object]] = {
+            ALONE: partial(measures.ask, self.line, nearest),
             "bare SQL": partial(measures.ask, self.line, sent),
             "search()": act,
             "HTTP search": partial(_post, self.client, body),
@@ -105,10 +118,11 @@ class _Ways:
         return ways, dict(answer.stages)
 
     def workers(self) -> dict[str, tuple[int, ...]]:
-        """Return the processes whose processor time is counted, by way."""
+        """Return the processes whose processor time is counted, by way: the program's are first."""
         alone = self.line.info.backend_pid
         others = tuple(one for one in measures.backends() if one != alone)
         return {
+            ALONE: (alone,),
             "bare SQL": (alone,),
             "search()": (os.getpid(), *others),
             "HTTP search": (self.server_id, *others),
@@ -116,26 +130,32 @@ class _Ways:
 
 
 def _compare(ways: _Ways, texts: tuple[str, ...]) -> None:
-    """Ask each question three ways in turns; the first few warm everything up."""
+    """Ask each question four ways in turns; the first few warm everything up."""
     times: dict[str, list[float]] = {}
     spent: dict[str, list[float]] = {}
+    in_base: dict[str, list[float]] = {}
     stages: dict[str, list[float]] = {}
     workers: dict[str, tuple[int, ...]] = {}
     for number, text in enumerate(texts):
         calls, by_stage = ways.calls(text)
         workers = ways.workers() if number == WARMING else workers
         for way, call in calls.items():
-            before = measures.processor(process_ids=workers.get(way, ()))
+            own, base = workers.get(way, ())[:1], workers.get(way, ())[1:]
+            before = measures.processor(process_ids=own), measures.processor(process_ids=base)
             took = measures.timed(call)
-            after = measures.processor(process_ids=workers.get(way, ()))
+            after = measures.processor(process_ids=own), measures.processor(process_ids=base)
             if number >= WARMING:
                 times.setdefault(way, []).append(took)
-                spent.setdefault(way, []).append(after - before)
+                spent.setdefault(way, []).append(sum(after) - sum(before))
+                if base:
+                    in_base.setdefault(way, []).append(after[1] - before[1])
         for stage, milliseconds in by_stage.items():
             stages.setdefault(stage, []).append(milliseconds)
     for way, each in times.items():
-        measures.show(way, each, times["bare SQL"])
-        measures.show("its processor time", spent[way], spent["bare SQL"])
+        measures.show(way, each, times[ALONE])
+        measures.show("its processor time", spent[way], spent[ALONE])
+        if way in in_base:
+            measures.show("of it Postgres", in_base[way], spent[ALONE])
     parts = ", ".join(f"{stage} {statistics.median(each):.2f}" for stage, each in stages.items())
     measures.line("stages (ms)", parts)
 

@@ -553,7 +553,7 @@ $$;
 CREATE OR REPLACE FUNCTION keyword_ids(given query_words, n scan_filter, narrow boolean, common int, most int)
 RETURNS uuid[] LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    few CONSTANT int := 500;  -- memories looked at first
+    few CONSTANT int := 1500;  -- memories looked at first: those of the rarest words seldom suffice
     everything CONSTANT float8 := 'infinity';
     is_filtered boolean := n.wanted <> '{}' OR n.among IS NOT NULL OR n.types IS NOT NULL
         OR n.since IS NOT NULL OR n.until IS NOT NULL OR n.least_sure IS NOT NULL

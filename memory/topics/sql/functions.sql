@@ -49,15 +49,12 @@ DECLARE
     told jsonb;
 BEGIN
     FOR near IN
-        -- Centers of other models have other dimensions, so they are set aside before any is compared.
-        WITH alike AS MATERIALIZED (
-            SELECT t.id, t.center, t.reach FROM memory_topic AS t
-            WHERE t.model_id = model AND query IS NOT NULL
-              AND t.audience = ANY (audiences) AND (bound IS NULL OR t.project_id = ANY (bound))
-              AND (within IS NULL OR t.project_id IS NULL OR t.project_id = ANY (within)))
-        SELECT a.id, -(a.center <#> query)::float8 AS closeness FROM alike AS a
-        WHERE -(a.center <#> query) >= a.reach
-        ORDER BY a.center <#> query, a.id LIMIT most
+        SELECT t.id, -(t.center <#> query)::float8 AS closeness FROM memory_topic AS t
+        WHERE t.audience = ANY (audiences) AND (bound IS NULL OR t.project_id = ANY (bound))
+          AND (within IS NULL OR t.project_id IS NULL OR t.project_id = ANY (within))
+          -- CASE: centers of other models have other dimensions and cannot be compared.
+          AND CASE WHEN t.model_id = model THEN -(t.center <#> query) >= t.reach END
+        ORDER BY t.center <#> query, t.id LIMIT most
     LOOP
         SELECT jsonb_build_array(jsonb_build_array(
             t.id, t.audience, t.project_id, p.slug, t.words, n.memories, n.held, t.sorted_at), near.closeness)
