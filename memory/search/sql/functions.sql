@@ -309,18 +309,22 @@ $$;
 -- By indexes memory_session and memory_limited. Without `here` no file matters. What is of a module and names neither files nor
 -- modules, or of a unit that nobody named, applies everywhere.
 CREATE OR REPLACE FUNCTION out_of_reach(own uuid, unit text, here text[], audiences uuid[]) RETURNS SETOF uuid
-LANGUAGE sql STABLE ROWS 10 AS $$
+LANGUAGE plpgsql STABLE ROWS 10 SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+    near bigint[] := ARRAY(SELECT f.facet FROM near_facets(here) AS f);  -- once, not once a memory
+    work jsonb := coalesce(unit, '{}')::jsonb;
+BEGIN RETURN QUERY
     SELECT m.id FROM memory_memory AS m
     WHERE m.session_id = own AND m.audience = ANY (audiences) AND m.reach <> 'session'
     UNION ALL
     SELECT m.id FROM memory_memory AS m
     WHERE m.reach <> 'global' AND m.audience = ANY (audiences) AND CASE m.reach
         WHEN 'session' THEN own IS NULL OR m.session_id IS DISTINCT FROM own
-        WHEN 'work_unit' THEN NOT is_within(coalesce(unit, '{}')::jsonb, m.work_unit)
+        WHEN 'work_unit' THEN NOT is_within(work, m.work_unit)
         WHEN 'module' THEN here IS NOT NULL AND (m.related_files <> '{}' OR m.related_modules <> '{}') AND NOT EXISTS (
             SELECT FROM memory_memorykeyword AS k WHERE k.memory_id = m.id
-            AND k.facets && ARRAY(SELECT f.facet FROM near_facets(here) AS f)) END
-$$;
+            AND k.facets && near) END;
+END $$;
 
 -- The memories of some audiences that have a file which is, ends in, or fits one of those wanted.
 CREATE OR REPLACE FUNCTION memories_of_files(files text[], globs text[], audiences uuid[])
