@@ -188,14 +188,18 @@ def read_contents(*, backup: Backup) -> Contents:
 
 @contextmanager
 def connected(database: Database) -> Iterator[psycopg.Connection[Any]]:
-    """Open a connection until the block ends. Raises BackupError when there is no answer."""
+    """Open a connection until the block ends. Raises BackupError for what the database refuses."""
     try:
         line = database.connect()
     except psycopg.OperationalError as error:
         reason = str(error).strip().splitlines()[0]
         raise BackupError(f"The database {database.name} does not answer: {reason}") from error
-    with line:
-        yield line
+    try:
+        with line:
+            yield line
+    except psycopg.Error as error:
+        reason = str(error).strip().splitlines()[0]
+        raise BackupError(f"The database {database.name} refused: {reason}") from error
 
 
 def _check_empty(database: Database) -> Path:

@@ -1,7 +1,6 @@
 """Restore a whole backup into a new data folder, with only the two servers running meanwhile.
 
-The folder gets the secrets that an encrypted backup holds, unless it has some. A restore that fails
-takes them away again.
+The folder gets the secrets that an encrypted backup holds, unless it has some.
 """
 
 import json
@@ -34,18 +33,11 @@ def run(
     address = source if "://" in source else str(Path(source).absolute())
     options = () if key_file is None else ("--key-file", str(key_file.absolute()))
     with homes.held(home=home):
-        secrets = home.root / "secrets.json"
-        is_new = home.is_first_start
-        if is_new:
-            write_private(path=secrets, text=_secrets(home, address, key_file))
-        is_restored = False
-        try:
-            is_restored = _restore(setup, environment, console, (address, *options))
-        finally:
-            if is_new and not is_restored:
-                secrets.unlink()
-    if not is_restored:
-        raise StartError(f"{source} was not restored; the reason is above.")
+        if home.is_first_start:
+            text = _secrets(home, address, key_file)
+            write_private(path=home.root / "secrets.json", text=text)
+        if not _restore(setup, environment, console, (address, *options)):
+            raise StartError(f"{source} was not restored; the reason is above.")
     console.say(f"{home.root} is restored; start it with: make run")
 
 

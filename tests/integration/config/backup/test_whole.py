@@ -8,8 +8,10 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.contrib.auth import authenticate
 from django.core.management import call_command
+from django.db.models.signals import post_migrate
 
 from accounts import tenancy
 from config.backup import actions, archive, contents
@@ -33,6 +35,11 @@ FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p') AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
 """
 
+LAST_STEP = "SELECT position FROM accounts_schemastep WHERE name = 'memory.0007_stated'"
+TENANT_SCHEMAS = """
+SELECT nspname FROM pg_namespace WHERE nspname = 'tenant_template'
+UNION SELECT schema_name FROM accounts_organization
+"""
 pytestmark = pytest.mark.django_db
 
 
@@ -188,6 +195,38 @@ def test_a_manifest_with_one_other_letter_is_refused(kept: Path, tmp_path: Path)
 def test_a_wrong_key_is_told_from_damage(kept: Path, secret: bytes | None, words: str) -> None:
     with pytest.raises(BackupError, match=words):
         archive.open_backup(address=str(kept), secret=secret)
+
+
+def test_a_backup_of_an_older_version_is_brought_to_this_one(
+    installation: Installation,
+    backup: Backup,
+    make_database: MakeDatabase,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before, older, database = found_by(installation.acme.token), make_database(), make_database()
+    actions.restore(backup=backup, database=older, even_erased=False)
+    with older.connect() as line:
+        last = line.execute(LAST_STEP).fetchall()[0][0]
+        for (schema,) in line.execute(TENANT_SCHEMAS).fetchall():
+            line.execute(f"ALTER TABLE {schema}.memory_memory DROP COLUMN stated_at")
+        for schema in ("public", "tenant_template"):
+            line.execute(f"DELETE FROM {schema}.django_migrations WHERE name = '0007_stated'")
+        line.execute("DELETE FROM accounts_schemastep WHERE position >= %s", [last])
+        line.execute("UPDATE accounts_organization SET schema_version = %s", [last - 1])
+    with monkeypatch.context() as patch:
+        patch.setitem(settings.DATABASES["default"], "NAME", older.name)
+        actions.back_up(address=str(tmp_path), secret=None, keep=None, now=NOW)
+    opened = archive.open_backup(address=str(tmp_path), secret=None)
+    assert "memory.0007_stated" not in opened.manifest.migrations
+    monkeypatch.setattr(post_migrate, "receivers", [])  # which put back what tests have emptied
+
+    actions.restore(backup=opened, database=database, even_erased=False)
+
+    with inside(database):
+        assert found_by(installation.acme.token) == before
+    with database.connect() as line:
+        assert "memory.0007_stated" in contents.applied_migrations(connection=line)
 
 
 def test_a_backup_of_a_newer_version_is_refused_with_what_to_do(
