@@ -8,6 +8,7 @@ from a master key by scrypt of the operator's secret and the backup's salt, so n
 import hmac
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from cryptography.exceptions import InvalidTag
@@ -38,8 +39,7 @@ class Key:
     @classmethod
     def derive(cls, *, secret: bytes, salt: bytes) -> "Key":
         """Derive the key of a backup from the operator's secret; takes 0.4 s on purpose."""
-        kdf = Scrypt(salt=salt, length=KEY_BYTES, n=SCRYPT_COST, r=SCRYPT_BLOCK, p=1)
-        return cls(kdf.derive(secret))
+        return cls(_stretch(secret, salt))
 
     def of(self, name: str) -> bytes:
         """Return the key of one file."""
@@ -50,6 +50,12 @@ class Key:
     def digest(self, name: str, text: bytes) -> str:
         """Return a digest that only who has the key can make, 64 hexadecimal digits."""
         return hmac.digest(self.of(name), text, "sha256").hex()
+
+
+@lru_cache(maxsize=4)  # a process that opens a backup again
+def _stretch(secret: bytes, salt: bytes) -> bytes:
+    kdf = Scrypt(salt=salt, length=KEY_BYTES, n=SCRYPT_COST, r=SCRYPT_BLOCK, p=1)
+    return kdf.derive(secret)
 
 
 def seal(*, chunks: Iterator[bytes], key: bytes) -> Iterator[bytes]:
