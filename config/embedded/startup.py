@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from config import env
 from config.embedded import home as homes
@@ -32,7 +33,7 @@ MANAGE = (sys.executable, str(env.ROOT / "manage.py"))
 CREDENTIALS = r'^[{}]$|^ *"(url|email|password|token|organization|project)": '  # shown at the end
 FIELDS = ("url", "email", "password", "token", "organization", "project")
 DONE_NAME = "steps.json"
-TABLES, BOOTSTRAP = "migrate", "bootstrap"
+WEIGHTS, TABLES, BOOTSTRAP = "weights", "migrate", "bootstrap"
 DEMO, DEMO_SESSION, WELCOME = "demo", "session", "welcome"  # done once, kept under these names
 
 
@@ -164,7 +165,15 @@ def _start(
     damage = damaged_credentials(home=home)
     if damage:
         group.console.say(f"{damage} Everything else is started.")
-    run_steps(group=group, setup=setup, home=home, environment=completed, before_tables=fleet.load)
+    is_later = WELCOME in read_done(home=home)  # what is loaded is there since an earlier start
+    load_before = WEIGHTS if is_later else TABLES
+    run_steps(
+        group=group,
+        setup=setup,
+        home=home,
+        environment=completed,
+        callbacks={load_before: fleet.load},
+    )
     with group.console.step(f"{setup.web_processes} web processes"):
         listen(listener, setup=setup)
         fleet.start()
@@ -220,11 +229,11 @@ def run_steps(
     setup: Setup,
     home: Home,
     environment: Mapping[str, str],
-    before_tables: Callable[[], object] = lambda: None,
+    callbacks: Mapping[str, Callable[[], object]] = MappingProxyType({}),
 ) -> None:
     """Run the steps that are due, each to its end. Raises StartError when one fails.
 
-    `before_tables` is called once what programs load from files is there.
+    `callbacks` are called before the steps of these names.
     """
     is_known = home.credentials.exists()
     left_out = {BOOTSTRAP, DEMO} if damaged_credentials(home=home) else set()
@@ -237,8 +246,8 @@ def run_steps(
     ):
         if step.name in left_out:
             continue
-        if step.name == TABLES:
-            before_tables()
+        if step.name in callbacks:
+            callbacks[step.name]()
         with group.console.step(title):
             code = group.run_to_end(step)
             if code != 0:
@@ -289,7 +298,7 @@ def due_steps(
     bootstrap = (*MANAGE, "bootstrap", *named, "--tokens", str(tokens))
     has_tokens = all((tokens / name).exists() for name in HARNESSES)
     steps = [
-        ("weights", "model weights", (python, "-m", "memory.providers.weights", *models)),
+        (WEIGHTS, "model weights", (python, "-m", "memory.providers.weights", *models)),
         ("rules", "rules about secrets", (python, "-m", "memory.secrets.scanner", *models)),
         ("words", "translations", (python, "-m", "config.translations", "compile")),
         (TABLES, "tables", (*MANAGE, "migrate", "-v", "0", "--skip-checks")),

@@ -105,6 +105,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576  # bytes
 POOL_MINIMUM = 1
 POOL_MAXIMUM = 8  # connections a process; four times the cores of a small machine
 RECONNECT_TIMEOUT_S = 5  # then the next request tries anew; the pool's own waits grow to minutes
+CONNECTION_IDLE_S = 60  # then one of a burst is closed: a backend that has worked holds 20 MB
 CONNECTION_LIFETIME_S = 1_800  # catalog caches grow with every tenant a backend has seen
 
 DATABASES = {
@@ -118,6 +119,7 @@ DATABASES = {
                 "min_size": POOL_MINIMUM,
                 "max_size": POOL_MAXIMUM,
                 "timeout": 10,
+                "max_idle": CONNECTION_IDLE_S,
                 "max_lifetime": CONNECTION_LIFETIME_S,
                 "reconnect_timeout": RECONNECT_TIMEOUT_S,
                 "connection_class": timeouts.PatientConnection,
