@@ -159,8 +159,10 @@ def _fit(
     kept: list[UUID] = []
     room = POINTS[point].tokens
     for memory_id in sorted(salience, key=lambda one: (-salience[one], one)):
+        if len(kept) == MEMORIES_MOST[point]:
+            break
         cost = tokens_of(content=candidates.views[memory_id].content)
-        if cost <= room and len(kept) < MEMORIES_MOST[point]:
+        if cost <= room:
             kept.append(memory_id)
             room -= cost
     return tuple(kept)

@@ -21,7 +21,7 @@ from memory.injection.rules import TOKENS_MOST, CandidateSet, select
 from memory.records.queries.views import GraphPart, MemoryView, contradicting, views_of
 from memory.search.actions import SearchAnswer
 from memory.search.context import reader_of
-from memory.search.packing import NOTICE, Block, Reader, blocks_of, write
+from memory.search.packing import NOTICE, Block, Reader, alone, blocks_of, write
 from memory.search.queries import Question, find_about_files, list_of_modules
 from memory.search.request import Narrowing, Work, narrowed_question
 from memory.sessions.models import Session
@@ -308,12 +308,11 @@ def _log(
     body = write(blocks=blocks, reader=reader).removeprefix(OPENING)
     text = f"{opening}{beside}{body}"
     costs: dict[UUID, int] = {}  # what each memory adds; the opening counts to the first
-    before = tokens.count(text=OPENING) - tokens.count(text=opening)
-    for place, block in enumerate(blocks, start=1):
-        through = tokens.count(text=write(blocks=blocks[:place], reader=reader))
+    before = tokens.count(text=opening)
+    for block in blocks:  # each is lines of its own, so its tokens add up with the others'
         costs.update(dict.fromkeys((view.id for view in block.memories), 0))
-        costs[block.memories[0].id] = through - before
-        before = through
+        costs[block.memories[0].id] = before + tokens.count(text=alone(block=block, reader=reader))
+        before = 0
     views = delivery_log.read_and_count(recipient=recipient, memory_ids=tuple(costs), graph=graph)
     delivery_log.record_deliveries(recipient=recipient, point=point, costs=costs)
     heading_tokens = tokens.count(text=text) - sum(costs.values())
