@@ -2,7 +2,7 @@
 
 Run: `.venv/bin/python -m tests.bench.bench_points 100000`; some minutes, nearly all of it loading.
 Each session is asked all its points once, through the action that REST calls; the project asks for
-all that may be said between steps. Shares are of the goals here. BENCH_EMBEDDER names another embedder
+all that may be said between steps. Shares are of GOALS. BENCH_EMBEDDER names another embedder
 than hashed words, which take no time; BENCH_HOME a folder that keeps what is loaded.
 """
 
