@@ -838,6 +838,7 @@ BEGIN
     SELECT e.id, e.key INTO active FROM memory_embeddingmodel AS e WHERE e.active ORDER BY e.id LIMIT 1;
     IF active.key IS DISTINCT FROM model THEN  -- vectors of different models are never compared
         query := NULL;
+        whole := NULL;
     END IF;
     key := active.key;
     topic := nearest_topic(active.id, query, request.audiences, request.bound, request.projects);

@@ -13,10 +13,12 @@ from memory.index import queries as index_queries
 from memory.index.actions import embedding
 from memory.index.models import MemoryVector
 from memory.index.queries import QueriesKept
+from memory.providers import registry
 from memory.search.actions import SearchAnswer
 from tests.support import people
 from tests.support.memories import CARTS, PARSER, REDIS
 from tests.support.reviewed import World
+from tests.support.switching import make_active
 from tests.support.vendor_server import Status, Vendor
 from tests.support.vendors import KEY, ONCE, installed_vendor
 
@@ -63,6 +65,32 @@ def test_the_best_are_scored_by_whole_vectors(world: World, three: Vendor) -> No
     assert units[0] == units[1] == units[2]  # the scan cannot tell them apart
     assert max(found, key=lambda content: found[content]) == CARTS
     assert found[CARTS] > 0.9 > found[REDIS]
+
+
+def test_a_search_asks_again_when_a_longer_model_takes_over_meanwhile(
+    world: World, three: Vendor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    longer = "openai/long@1536"
+    with tenancy.unit():
+        embedding.space(model=registry.embedder(key=longer).model)
+        ids = tuple(MemoryVector.objects.values_list("memory_id", flat=True))
+    embedding.embed_beside(key=longer, memory_ids=ids)
+    keys: list[str] = []
+    inner = embedding.embed_query
+
+    def late(*, text: str, key: str = "") -> embedding.Embedded | None:
+        found = inner(text=text, key=key)
+        keys.append(found.key if found else "")
+        make_active(longer)
+        return found
+
+    monkeypatch.setattr(embedding, "embed_query", late)
+
+    answer = asked(world, CARTS)
+
+    assert keys == [KEY, longer]
+    assert answer.degraded == ()
+    assert cosines(answer)[CARTS] > 0.9
 
 
 def test_each_organization_keeps_its_own_queries_and_is_told_how_many(
