@@ -33,6 +33,7 @@ MODEL: Final = EmbeddingModel(key=f"static/{POTION.name}", dimensions=256)
 UNKNOWN_TOKEN: Final = "[UNK]"  # noqa: S105 - a word of the vocabulary
 WORDS_MOST: Final = 16_384  # that are remembered with their tokens: 4 MB; a default
 LONGEST_WORD: Final = 32  # characters of one that is
+PAIRS_MOST: Final = 1 << 20  # of tokens that are compared at once: 4 MB; a default
 
 
 class TokenVectors(NamedTuple):
@@ -136,31 +137,44 @@ class LateInteractionReranker:
     def rerank(self, *, query: str, texts: tuple[str, ...]) -> tuple[float, ...]:
         if not texts:
             return ()
-        asked = self._tokens.vectors_of(tokens=self._tokens.tokens(text=query))
+        asked, places_asked = np.unique(self._tokens.tokens(text=query), return_inverse=True)
         tokens = [self._tokens.tokens(text=text) for text in texts]
         distinct, places = np.unique(np.concatenate(tokens), return_inverse=True)
         starts = np.cumsum([0, *map(len, tokens[:-1])])
-        rows = self._tokens.vectors_of(tokens=distinct).rows
-        return max_similarities(query=asked, rows=rows, places=places, starts=starts)
+        return max_similarities(
+            query=self._tokens.vectors_of(tokens=asked),
+            asked=places_asked,
+            rows=self._tokens.vectors_of(tokens=distinct).rows,
+            places=places,
+            starts=starts,
+        )
 
 
 def max_similarities(
     *,
     query: TokenVectors,
+    asked: npt.NDArray[np.intp],
     rows: Vectors,
     places: npt.NDArray[np.intp],
     starts: npt.NDArray[np.intp],
 ) -> tuple[float, ...]:
     """Return Σ_t w_t · max_u cos(t, u) / Σ_t w_t over query tokens t and tokens u of each text.
 
-    Cut at 0 and 1. The tokens of all texts are `places` in the unit `rows`, one text behind the
-    other, and begin at `starts`. Khattab and Zaharia 2020, with w_t the length of t's static
-    vector: without these weights it ranks worse than the first stage.
+    Cut at 0 and 1. The tokens of the query are `asked` in `query`. Those of all texts are `places`
+    in the unit `rows`, one text behind the other, and begin at `starts`. Khattab and Zaharia 2020,
+    with w_t the length of t's static vector: without these weights it ranks worse than the first
+    stage. A long query is compared a part at a time, since with all texts it would need gigabytes.
     """
-    near = np.einsum("td,ud->tu", query.rows, rows)  # a product by BLAS has threads, which spin
-    best = np.maximum.reduceat(near[:, places], starts, axis=1)
-    total = float(query.weights.sum())
-    means = query.weights @ best / (total if total > 0 else 1.0)
+    step = max(1, PAIRS_MOST // len(places))
+    parts = []
+    for first in range(0, len(query.rows), step):
+        # a product by BLAS has threads, which spin
+        near = np.einsum("td,ud->tu", query.rows[first : first + step], rows)
+        parts.append(np.maximum.reduceat(near[:, places], starts, axis=1))
+    best = np.concatenate(parts)[asked]
+    weights = query.weights[asked]
+    total = float(weights.sum())
+    means = weights @ best / (total if total > 0 else 1.0)
     return tuple(np.clip(means, 0.0, 1.0).tolist())
 
 

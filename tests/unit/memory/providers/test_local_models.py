@@ -1,6 +1,7 @@
 """Models of this machine: pinned files, the encoder's graph, vectors, names."""
 
 import hashlib
+import tracemalloc
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,7 +67,13 @@ def scores(query: TokenVectors, *texts: list[list[float]]) -> tuple[float, ...]:
     """Score texts given by the vectors of their tokens, which stand behind each other."""
     rows = tokens([row for text in texts for row in text], [1.0]).rows
     starts = np.cumsum([0, *(len(text) for text in texts[:-1])])
-    return max_similarities(query=query, rows=rows, places=np.arange(len(rows)), starts=starts)
+    return max_similarities(
+        query=query,
+        asked=np.arange(len(query.rows)),
+        rows=rows,
+        places=np.arange(len(rows)),
+        starts=starts,
+    )
 
 
 def test_score_is_the_weighted_mean_of_the_best_cosines_and_never_below_zero() -> None:
@@ -85,6 +92,31 @@ def test_more_text_never_lowers_the_score(seed: int) -> None:
     shorter, longer = scores(tokens(rows[:2], [1.0, 2.0]), rows[2:4], rows[2:])
 
     assert 0.0 <= shorter <= longer <= 1.0
+
+
+def test_a_long_query_needs_little_memory_and_a_repeated_token_counts_again() -> None:
+    random = np.random.default_rng(7)
+    rows = random.normal(size=(40, 4)).tolist()
+    query = tokens(random.normal(size=(500, 4)).tolist(), random.uniform(1, 9, size=500).tolist())
+    asked = random.integers(0, 500, size=4_000)
+    places = random.integers(0, 40, size=30_000)
+
+    tracemalloc.start()
+    found = max_similarities(
+        query=query,
+        asked=asked,
+        rows=tokens(rows, [1.0]).rows,
+        places=places,
+        starts=np.arange(0, 30_000, 1_000),
+    )
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert most < 16 << 20  # bytes; all pairs of tokens would be 480 MB, of distinct ones 60 MB
+    for number in (0, 29):
+        text = [rows[place] for place in places[number * 1_000 : (number + 1) * 1_000]]
+        every = TokenVectors(rows=query.rows[asked], weights=query.weights[asked])
+        assert scores(every, text) == (pytest.approx(found[number]),)
 
 
 def test_the_two_spaces_have_one_length_and_nothing_in_common() -> None:
