@@ -262,16 +262,15 @@ def overlap(*, first: int, second: int, sample: int, near: int) -> float | None:
 
 
 def whole_cosines(
-    *, vector: Vectors, memory_ids: tuple[UUID, ...], key: str = "", model_id: int = 0
+    *, model_id: int, vector: Vectors, memory_ids: tuple[UUID, ...]
 ) -> dict[UUID, float]:
-    """Return cosines by whole vectors (dimensions,) of the model with this key or id.
+    """Return cosines by whole vectors (dimensions,) of a model.
 
     Memories without a whole vector are left out.
     """
     found = sql_queries.rows(
         "whole_cosines",
         file=FILE,
-        key=key,
         model=model_id,
         query=HalfVector(vector).to_text(),
         ids=list(memory_ids),

@@ -73,8 +73,8 @@ SELECT avg(shared / near) FROM compared
 -- Cosines of some memories by their whole vectors, where a model has more dimensions than a scan
 -- reads; by memory_vector_once, at most some hundred rows out of line.
 SELECT v.memory_id, -(v.whole <#> %(query)s::halfvec)::float8
-FROM memory_memoryvector AS v JOIN memory_embeddingmodel AS e ON e.id = v.model_id
-WHERE (e.key = %(key)s OR e.id = %(model)s) AND v.memory_id = ANY (%(ids)s::uuid[]) AND v.whole IS NOT NULL
+FROM memory_memoryvector AS v
+WHERE v.model_id = %(model)s AND v.memory_id = ANY (%(ids)s::uuid[]) AND v.whole IS NOT NULL
 
 -- name: write_keywords
 -- Index words; one row a memory, filters taken from the memory row.
