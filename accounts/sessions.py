@@ -20,8 +20,8 @@ from cryptography.fernet import InvalidToken
 from django.contrib import auth
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.backends.base import SessionBase
-from django.contrib.sessions.base_session import AbstractBaseSession
 from django.core.exceptions import ValidationError
+from django.db.models import Case, When
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
@@ -101,19 +101,23 @@ class SessionStore(db.SessionStore):
         """Delete this session, or another one."""
         await sync_to_async(self.delete)(session_key)
 
-    def _get_session_from_db(self) -> AbstractBaseSession | None:
+    def _get_session_from_db(self) -> SessionRow | None:
         keys = row_keys(session_key=self.session_key or "")
-        living = self.model.objects.filter(pk__in=keys, expire_date__gt=timezone.now())
+        living = SessionRow.objects.filter(pk__in=keys, expire_date__gt=timezone.now())
         row = living.first()
         if row is None:
             self._session_key = None
         elif row.session_key != keys[0]:
             again = self.encode(self.decode(row.session_data))
-            stored = self.model.objects.filter(pk=row.session_key)
+            stored = SessionRow.objects.filter(pk=row.session_key)
             stored.update(session_key=keys[0], session_data=again)
+        elif row.user_id is None:  # from before rows said whose they are, or nobody's
+            named = self.decode(row.session_data).get(auth.SESSION_KEY)
+            if named is not None:
+                SessionRow.objects.filter(pk=row.pk).update(user_id=as_uuid(text=str(named)))
         return row
 
-    async def _aget_session_from_db(self) -> AbstractBaseSession | None:
+    async def _aget_session_from_db(self) -> SessionRow | None:
         return await sync_to_async(self._get_session_from_db)()
 
 
@@ -140,13 +144,15 @@ def note_sign_in(*, session: SessionBase, agent: str, network: str, now: datetim
 
 
 def signed_in(*, user_id: UUID, session_key: str, now: datetime) -> tuple[SignedInBrowser, ...]:
-    """Return where a person is signed in, this browser first, then the newest."""
+    """Return where a person is signed in, this browser first, then the newest; at most 100."""
+    person = User.objects.get(pk=user_id)
     own = row_keys(session_key=session_key)
     store, found = SessionStore(), []
     rows = SessionRow.objects.filter(user_id=user_id, expire_date__gt=now)
-    for row in rows.order_by("-expire_date")[:MOST_LISTED]:
+    first = Case(When(pk__in=own, then=0), default=1)
+    for row in rows.order_by(first, "-expire_date", "pk")[:MOST_LISTED]:
         held = store.decode(row.session_data)
-        if _person_in(held) != user_id:
+        if not _is_signed_in(person, held):
             continue
         noted = held.get(SIGNED_IN, {})
         found.append(
@@ -158,7 +164,7 @@ def signed_in(*, user_id: UUID, session_key: str, now: datetime) -> tuple[Signed
                 is_this=row.session_key in own,
             )
         )
-    return tuple(sorted(found, key=lambda one: not one.is_this))
+    return tuple(found)
 
 
 def end_sessions(*, user_id: UUID, session_key: str, ref: str | None) -> int:
@@ -180,8 +186,11 @@ def _person_in(held: Mapping[str, Any]) -> UUID | None:
         person = User.objects.filter(pk=named, is_active=True).first()
     except ValidationError:
         return None
-    if person is None:
-        return None
+    return person.pk if person is not None and _is_signed_in(person, held) else None
+
+
+def _is_signed_in(person: User, held: Mapping[str, Any]) -> bool:
+    """Say whether a session that names a person was begun with their password of now."""
     made = str(held.get(auth.HASH_SESSION_KEY, ""))  # of the password then
     known = (person.get_session_auth_hash(), *person.get_session_auth_fallback_hash())
-    return person.pk if any(constant_time_compare(made, one) for one in known) else None
+    return any(constant_time_compare(made, one) for one in known)

@@ -70,12 +70,12 @@ class ChangesConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def connect(self) -> None:
         """Take the page in: same origin, signed in, a member; then send what it has missed."""
+        self.groups_heard: tuple[str, ...] = ()
+        self.pump: asyncio.Task[None] | None = None
         if not same_origin(scope=self.scope):
             await self.close()
             return
         await self.accept()
-        self.groups_heard: tuple[str, ...] = ()
-        self.pump: asyncio.Task[None] | None = None
         self.pulse = ""
         self.query, self.cursor = query_of(scope=self.scope)
         self.more = asyncio.Event()

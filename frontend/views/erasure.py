@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 
 from accounts.errors import InvalidInput
 from frontend.presenters import html
@@ -26,4 +27,5 @@ def erase(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
         return base.dialog(request, "partials/erase.html", context)
     receipt = erase_memory(caller=frame.caller, memory_id=memory_id, if_version=None, now=frame.now)
     context["receipt"] = receipt
+    context["back"] = base.address("memories", frame) if frame.project else reverse("organizations")
     return base.dialog(request, "partials/erased.html", context)

@@ -65,10 +65,9 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
 @base.person
 def me(request: HttpRequest) -> HttpResponse:
     """Show and save what a person prefers."""
-    shown_browsers = _browsers(request)
     if request.method != "POST":
         return base.page(
-            request, "pages/me.html", {"form": request.user, "browsers": shown_browsers}
+            request, "pages/me.html", {"form": request.user, "browsers": _browsers(request)}
         )
     form = request.POST
     preferences = Preferences(
@@ -80,7 +79,7 @@ def me(request: HttpRequest) -> HttpResponse:
     try:
         save_preferences(user_id=base.person_id(request), preferences=preferences)
     except InvalidInput as error:
-        shown = {"error": error, "form": form, "browsers": shown_browsers}
+        shown = {"error": error, "form": form, "browsers": _browsers(request)}
         return base.page(request, "pages/me.html", shown)
     return _set_language(HttpResponseRedirect(reverse("me") + "?saved"), preferences.language)
 

@@ -22,5 +22,5 @@ Decisions:
 - Only a person deletes for good, in person or by a credential with which they decide: what is
   deleted cannot be brought back, and an agent that is talked into it would destroy what it serves.
 - Deleted rows stay in the files of the database until it cleans up, and in backups until those are
-  overwritten; the operators' page says for how long.
+  deleted; the operators' page says what to do after a restore.
 """

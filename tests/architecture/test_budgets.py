@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 APPS = ("accounts", "config", "frontend", "graph", "teams")
 BUDGETS = {  # subject: lines
     "accounts": 7_450,
-    "config": 8_770,
+    "config": 8_900,
     "frontend": 6_570,
     "graph": 3_200,
     "memory/api": 4_130,
@@ -21,7 +21,7 @@ BUDGETS = {  # subject: lines
     "memory/customization": 1_070,
     "memory/documents": 3_740,
     "memory/entities": 1_320,
-    "memory/erasure": 560,
+    "memory/erasure": 590,
     "memory/evaluation": 1_880,
     "memory/experiments": 1_560,
     "memory/extraction": 1_890,
@@ -42,8 +42,8 @@ BUDGETS = {  # subject: lines
     "memory/topics": 1_000,
     "teams": 2_830,
 }
-WHOLE = 90_450  # the product
-TESTS = 68_560
+WHOLE = 91_200  # the product
+TESTS = 69_400
 
 
 @pytest.mark.parametrize("subject", BUDGETS)

@@ -138,5 +138,5 @@ def _erased(caller: Caller, row: Session, now: datetime) -> int:
         is_stood_for = one.user_verified or one.pinned or one.governance <= kept
         if set(one.provenance_sessions) <= {row.id} and not is_stood_for:
             ids.append(one.id)
-    rows.erase_rows(memory_ids=ids, now=now)
+    rows.erase_rows(memory_ids=ids, actor=caller, now=now)
     return len(ids)

@@ -1,6 +1,6 @@
 """Delete one memory for good: its words, what repeats them, and what the feed has said of it."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -14,7 +14,7 @@ from memory.documents.models import NoteVersion
 from memory.erasure.actions import rows
 from memory.records import protection, writes
 from memory.records.models import Conflict, Memory
-from memory.records.queries import memories
+from memory.records.queries import memories, views
 from memory.sessions import queries as sessions
 from teams import changes, visibility
 from teams.permissions import Act, allows, require
@@ -67,7 +67,7 @@ def erase_memory(
             )
         said_in, notes = _places(caller, row)
         audience, project_id = row.audience, row.project_id
-        done = rows.erase_rows(memory_ids=(row.id,), now=now)
+        done = rows.erase_rows(memory_ids=(row.id,), actor=caller, now=now)
         changes.append(
             kind=ACT,
             object_id=memory_id,
@@ -76,7 +76,7 @@ def erase_memory(
             caller=caller,
             summary={},
         )
-        numbers = {name: value for name, value in asdict(done).items() if name != "memories"}
+        numbers = _numbers(caller, done)
         writes.record(caller=caller, act=ACT, memory_id=memory_id, details=numbers)
     return ErasureReceipt(
         memory_id=memory_id, said_in=said_in, notes=notes, erased_at=now, **numbers
@@ -89,6 +89,14 @@ def may_erase(*, caller: Caller, author_user: UUID | None) -> bool:
     return is_own or (
         is_person(caller=caller) and allows(role=caller.role, act=Act.MANAGE_SETTINGS)
     )
+
+
+def _numbers(caller: Caller, done: rows.Erased) -> dict[str, int]:
+    """Return what the receipt says in numbers; of other memories it counts what the caller sees."""
+    others = {"links": done.linked, "archived": done.archived, "derived": done.derived}
+    seen = views.visible(caller=caller)
+    counts = {name: seen.filter(pk__in=ids).count() for name, ids in others.items()}
+    return {"versions": done.versions, "copies": done.copies, **counts}
 
 
 def _places(caller: Caller, row: Memory) -> tuple[tuple[UUID, ...], tuple[str, ...]]:

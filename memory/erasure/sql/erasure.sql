@@ -27,10 +27,11 @@ WHERE session_id = ANY (%(sessions)s::uuid[]) OR provenance_sessions && %(sessio
 
 -- name: empty_answers
 -- Answers that are kept for a repeated request and name one of these memories. The key stays: the
--- request must not be done again. They are a day's, so all are read.
-UPDATE teams_idempotencykey SET status = 410, headers = '{}', body = %(gone)s
-WHERE EXISTS (SELECT FROM unnest(%(ids)s::uuid[]) AS id
-              WHERE position(convert_to(id::text, 'UTF8') IN body) > 0)
+-- request must not be done again. They are a day's, and each is read once, whatever the ids are.
+UPDATE teams_idempotencykey AS k SET status = 410, headers = '{}', body = %(gone)s
+WHERE EXISTS (
+    SELECT FROM regexp_matches(encode(k.body, 'escape'), '"([0-9a-f-]{36})"', 'g') AS named
+    WHERE named[1] = ANY (%(names)s::text[]))
 
 -- name: strip_verdicts
 -- What verdicts on other memories keep of how these were. That they were touched stays, so such a

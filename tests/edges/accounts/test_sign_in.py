@@ -15,7 +15,7 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from accounts.errors import Conflict
-from accounts.models import Membership, Organization, User
+from accounts.models import Membership, Organization, SessionRow, User
 from accounts.queries import organizations_of
 from tests.support.people import PASSWORD
 
@@ -233,3 +233,15 @@ def test_all_other_browsers_are_signed_out_at_once(member: User, owner: User) ->
 
     assert [one.get("/me").status_code for one in others] == [302, 302]
     assert (here.get("/me").status_code, stranger.get("/me").status_code) == (200, 200)
+
+
+def test_a_browser_that_signed_in_before_rows_said_whose_they_are_is_listed_and_ended(
+    member: User,
+) -> None:
+    here, old = signed_in(member, "192.0.2.1"), signed_in(member, "192.0.2.2")
+    SessionRow.objects.filter(user_id=member.pk).update(user_id=None)
+
+    assert old.get("/me").status_code == 200
+    here.post("/me/sessions", {"others": "1"})
+
+    assert old.get("/me").status_code == 302

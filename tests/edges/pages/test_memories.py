@@ -49,6 +49,20 @@ def test_a_search_tells_what_each_step_kept(pages: Pages, memory: MemoryView) ->
     assert "keyword search only" in missing
 
 
+def test_a_memory_is_deleted_for_good_by_who_types_its_name(
+    pages: Pages, memory: MemoryView
+) -> None:
+    address = verb(memory.id, "erase")
+    wrong = pages.owner.post(address, {"typed": "something"}, **HTMX)
+    still_there = pages.owner.get(f"{LIST}/{memory.id}").status_code
+
+    done = pages.owner.post(address, {"typed": memory.id.hex[-8:].upper()}, **HTMX)
+
+    assert (wrong.status_code, still_there, done.status_code) == (422, 200, 200)
+    assert f'action="{LIST}"' in done.text
+    assert pages.owner.get(f"{LIST}/{memory.id}").status_code == 404
+
+
 def test_a_file_narrows_a_search_before_its_limit(
     pages: Pages, memory: MemoryView, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -120,6 +120,21 @@ def test_what_it_replaced_is_archived_and_what_derives_from_it_waits(world: Worl
     assert rows[derived.id].archived_reason == "what it derives from was deleted"
 
 
+def test_the_receipt_counts_no_memory_that_its_reader_may_not_see(world: World) -> None:
+    origin = world.stored(TEXT)
+    hidden = world.stored("Importers of mine start at night.", by=world.member, scope="personal")
+    link(hidden, origin, LinkKind.DERIVE)
+
+    receipt = erase(world, origin.id)
+
+    assert (receipt.derived, receipt.links) == (0, 0)
+    with tenancy.unit():
+        row = Memory.objects.get(pk=hidden.id)
+        told = Change.objects.filter(object_id=hidden.id, kind="memory.changed")
+        assert [one.audience for one in told] == [row.audience]
+    assert (row.stale_at, row.version) == (world.now, hidden.version + 1)
+
+
 def test_a_verdict_that_touched_it_keeps_nothing_of_it_and_is_not_undone(world: World) -> None:
     agent = memories.as_agent(world.member)
     kept = world.stored(TEXT, tags=(CANARY,))

@@ -8,12 +8,15 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from accounts import tenancy
+from accounts.actions.members import remove_member
 from accounts.actions.tokens import NewToken, create_token
+from accounts.caller import Caller
 from accounts.errors import Conflict
 from accounts.models import Membership, SessionRow, Token, User
 from memory.erasure.actions.erase_person import erase_person, models_with_audience
 from memory.records.models import Memory
 from teams.audit import every_entry
+from teams.models import Team, TeamMember
 from tests.support import dump
 from tests.support.agent_runs import Shop
 from tests.support.reviewed import World
@@ -35,6 +38,9 @@ def test_all_that_is_theirs_alone_goes_and_what_they_shared_stays(
     personal.ends().consolidated()
     world.stored(TEXT, by=world.member, scope="personal")
     shared = world.stored("Invoices are rounded at the end.", by=world.member)
+    with tenancy.unit():
+        team = Team.objects.create(slug="platform", name="Platform")
+        TeamMember.objects.create(team=team, user_id=member.pk)
     token = create_token(caller=world.member, new=NewToken(name=CANARY), now=now).token
     assert {"memory_turn", "memory_memory", "teams_change"} <= dump.tables_with(word=CANARY)
 
@@ -49,6 +55,7 @@ def test_all_that_is_theirs_alone_goes_and_what_they_shared_stays(
     assert (entry.act, entry.object_id) == ("member.erased", str(member.pk))
     assert not User.objects.filter(pk=member.pk).exists()
     assert not Token.objects.filter(pk=token.id).exists()
+    assert "teams_teammember" not in dump.tables_with(word=str(member.pk))
     assert not Membership.objects.filter(user_id=member.pk).exists()
     assert not SessionRow.objects.filter(user_id=member.pk).exists()
 
@@ -60,6 +67,18 @@ def test_what_others_hold_alone_stays(world: World, member: User, now: datetime)
 
     with tenancy.unit():
         assert [row.id for row in Memory.objects.all()] == [own.id]
+
+
+def test_what_was_theirs_alone_goes_also_where_they_were_taken_out(
+    caller: Caller, world: World, member: User, now: datetime
+) -> None:
+    world.stored(TEXT, by=world.member, scope="personal")
+    remove_member(caller=caller, user_id=member.pk, now=now)
+
+    (erased,) = erase_person(email=member.email, by=None, now=now)
+
+    assert erased.memories == 1
+    assert dump.tables_with(word=CANARY) == set()
 
 
 def test_an_organization_keeps_an_owner(world: World, owner: User, now: datetime) -> None:
