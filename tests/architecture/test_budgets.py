@@ -31,7 +31,7 @@ BUDGETS = {  # subject: lines
     "memory/management": 645,
     "memory/mcp": 1_500,
     "memory/observer": 5_180,
-    "memory/providers": 2_410,
+    "memory/providers": 2_430,
     "memory/records": 3_990,
     "memory/review": 3_640,
     "memory/search": 4_850,
