@@ -144,6 +144,7 @@ def _start(
     write_private(path=home.environment, text=json.dumps(given))
     completed = {**environment, **given}
     serving = {
+        "OPENBLAS_NUM_THREADS": "1",  # its threads wait by computing, while requests want the cores
         **without_owner(environment=completed),
         "PROMETHEUS_MULTIPROC_DIR": str(homes.empty_folder(path=home.run / "metrics")),
     }
