@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from accounts.api import jobs
 from config import asgi
 from config.embedded import web
 from tests.support.live import Place
@@ -20,7 +21,7 @@ ANSWER_S = 20  # far more than is allowed in here
 ALLOWED_S = 0.2
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Allow little time, so that no test waits long."""
     monkeypatch.setattr(asgi, "BODY_S", ALLOWED_S)
@@ -28,8 +29,9 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def web_server() -> Iterator[tuple[str, int]]:
-    """The address of a web process's server, here in a thread."""
+def web_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
+    """The address of a web process's server, here in a thread; its end ends no other waiting."""
+    monkeypatch.setattr(jobs, "_is_ending", threading.Event())
     reading, writing = os.pipe()
     with socket.create_server(("127.0.0.1", 0)) as line:
         server = web.WebServer(report=writing)
@@ -49,6 +51,7 @@ def until_closed(line: socket.socket) -> bytes:
     return b"".join(iter(lambda: line.recv(65_536), b""))
 
 
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("path", ["/api/v1/search", "/mcp"])
 def test_a_body_that_does_not_come_is_refused_and_the_line_closed(
     address: str, place: Place, path: str
@@ -67,6 +70,7 @@ def test_a_body_that_does_not_come_is_refused_and_the_line_closed(
     assert b"connection: close" in answer.lower()
 
 
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize(
     "sent", [b"", b"GET /health/live HTTP/1.1\r\nHost: "], ids=["none", "half"]
 )

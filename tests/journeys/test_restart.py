@@ -81,7 +81,7 @@ def _ask_on(site: Site, seen: Traffic, is_over: threading.Event, number: int) ->
 
 
 def web_ids(site: Site) -> set[int]:
-    return set(process_ids(supervisor=site.supervisor).values())
+    return process_ids(supervisor=site.supervisor)
 
 
 def restart(site: Site) -> None:

@@ -5,6 +5,7 @@ SIGHUP replaces them, SIGTERM ends everything. It says on its standard output wh
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from config.embedded import fleet, startup
@@ -42,11 +43,15 @@ def main() -> None:
             group.stop()
 
 
-def process_ids(*, supervisor: int) -> dict[str, int]:
-    """Return the web processes that a supervisor has now, by the name that the kernel shows."""
+def process_ids(*, supervisor: int) -> set[int]:
+    """Return the web processes that a supervisor has now; old and new ones have one name."""
     text = Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text()
-    names = {Path(f"/proc/{child}/comm").read_text().strip(): int(child) for child in text.split()}
-    return {name: child for name, child in names.items() if name.startswith("cairn web")}
+    found = set()
+    for child in text.split():
+        with suppress(FileNotFoundError, ProcessLookupError):  # it may end before it is looked at
+            if Path(f"/proc/{child}/comm").read_text().startswith("cairn web"):
+                found.add(int(child))
+    return found
 
 
 if __name__ == "__main__":
