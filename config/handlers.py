@@ -32,6 +32,7 @@ from accounts.errors import CairnError
 THREADS: Final = 32  # requests at once; the connections of the pool are what they wait for
 KEPT_IN_MEMORY: Final = 1_048_576  # bytes of a body; more goes to a temporary file
 LARGEST_KEPT: Final = 64 * 1_048_576  # bytes; above the largest upload with the form around it
+UNAUTHENTICATED: Final = 401
 
 
 class OneThreadHandler(ASGIHandler):
@@ -60,6 +61,8 @@ class OneThreadHandler(ASGIHandler):
         try:
             async with self._gate.turn(scope):
                 response = await self._in_thread(self._serve)(scope, body)
+                if response.status_code == UNAUTHENTICATED:
+                    self._gate.forget()
         except CairnError as error:
             body.close()
             response = self._refuse(error=error, request_id=uuid4().hex)

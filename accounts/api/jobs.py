@@ -2,6 +2,8 @@
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from threading import BoundedSemaphore, Event
 from typing import Annotated, Any, ClassVar, Final, TypeVar
@@ -102,6 +104,10 @@ class WaitQuery(schemas.Query):
     )
 
 
+# What a request enters while it only waits: others are worked on meanwhile (`config.admission`).
+idle: ContextVar[Callable[[], AbstractContextManager[None]]] = ContextVar(
+    "cairn_idle", default=nullcontext
+)
 _places = BoundedSemaphore(MOST_WAITING)
 _is_ending = Event()
 
@@ -124,11 +130,12 @@ def until(
         return found
     ends_at = time.monotonic() + seconds
     try:
-        while not found and time.monotonic() < ends_at and not _is_ending.is_set():
-            tenancy.let_go()
-            _is_ending.wait(PAUSE_SECONDS)
-            check()
-            found = look()
+        with idle.get()():
+            while not found and time.monotonic() < ends_at and not _is_ending.is_set():
+                tenancy.let_go()
+                _is_ending.wait(PAUSE_SECONDS)
+                check()
+                found = look()
         return found
     finally:
         _places.release()

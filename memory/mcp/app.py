@@ -105,21 +105,26 @@ class _App:
 
     async def _guarded(self, scope: Scope, receive: Receive, send: Send, request_id: str) -> None:
         try:
-            admitted = await _admitted(scope, self.counter, request_id)
-            if scope["method"] != "POST":
-                answer = JSONResponse(NO_STREAMS, 405, {"allow": "POST"})
-                await answer(scope, receive, send)
-                return
-            body, message = await _body(receive)
-            if _is_weighed(message):
-                await sync_to_async(_weigh)(self.counter, admitted[SCOPE_KEY], len(body))
-            given = {**scope, **admitted, "path": PATH}
+            body = await _body(receive) if scope["method"] == "POST" else b""
             async with self.turn(scope):
-                await self.protocol(given, _replay(body, receive), send)
+                await self._answer(scope, _replay(body, receive), send, request_id, body)
         except errors.CairnError as error:
             await _refused(error)(scope, receive, send)
         finally:
             await sync_to_async(_let_go)()
+
+    async def _answer(
+        self, scope: Scope, receive: Receive, send: Send, request_id: str, body: bytes
+    ) -> None:
+        admitted = await _admitted(scope, self.counter, request_id)
+        if scope["method"] != "POST":
+            answer = JSONResponse(NO_STREAMS, 405, {"allow": "POST"})
+            await answer(scope, receive, send)
+            return
+        message = requests.parse(text=requests.decode(raw=body)) if body else None
+        if _is_weighed(message):
+            await sync_to_async(_weigh)(self.counter, admitted[SCOPE_KEY], len(body))
+        await self.protocol({**scope, **admitted, "path": PATH}, receive, send)
 
 
 async def _admitted(scope: Scope, counter: Counter, request_id: str) -> dict[str, Any]:
@@ -186,8 +191,7 @@ def _usual_project(caller: Caller, asked: list[str] | None) -> str | None:
     return str(bound[0]) if len(bound) == 1 else None
 
 
-async def _body(receive: Receive) -> tuple[bytes, Any]:
-    """Read a body; return it, and the message that it is."""
+async def _body(receive: Receive) -> bytes:
     raw, has_more = b"", True
     while has_more:
         message = await receive()
@@ -195,7 +199,7 @@ async def _body(receive: Receive) -> tuple[bytes, Any]:
         if len(raw) > LARGEST_BODY:
             raise errors.TooLarge(detail=f"The body is larger than {LARGEST_BODY:,} bytes.")
         has_more = bool(message.get("more_body"))
-    return raw, requests.parse(text=requests.decode(raw=raw)) if raw else None
+    return raw
 
 
 def _let_go() -> None:

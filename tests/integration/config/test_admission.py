@@ -1,6 +1,7 @@
 """Requests of one organization take turns, so that others are answered (config.admission)."""
 
 import asyncio
+import threading
 from contextlib import AsyncExitStack, suppress
 from typing import Any
 from uuid import UUID, uuid4
@@ -8,7 +9,8 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
-from accounts.errors import RateLimited
+from accounts.api import jobs
+from accounts.errors import InvalidToken, RateLimited
 from config import admission
 from config.admission import Gate
 from tests.support.agents import agent
@@ -60,6 +62,10 @@ class Crowd:
 async def known(gate: Gate, token: str, owner: UUID) -> None:
     async with gate.turn(request(token)):
         gate.learn(organization_id=owner)
+
+
+def last_noted(gate: Gate) -> float:
+    return max(share.noted_at for share in gate.shares.values())
 
 
 async def test_who_asks_alone_has_several_at_work_and_further_ones_follow() -> None:
@@ -136,6 +142,118 @@ async def test_who_leaves_while_waiting_takes_no_place() -> None:
     await crowd.finish("a0")
 
     assert crowd.at_work == ["a2"]
+
+
+async def test_who_has_used_little_is_not_held_back_by_others() -> None:
+    gate = Gate(most_at_work=2, most_waiting=9)
+    await known(gate, "one", uuid4())
+    await known(gate, "other", uuid4())
+    crowd = Crowd(gate)
+    await crowd.come("one")
+    await crowd.come("other")
+    for number, share in enumerate(gate.shares.values()):
+        share.used_seconds = 0.02 * number
+
+    await crowd.come("one", times=2)
+    await crowd.come("other", times=2)
+
+    assert crowd.at_work == ["one0", "other0", "one0", "other0"]
+
+
+async def test_behind_a_request_that_lasts_long_another_is_let_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(admission, "LONG_SECONDS", 0.0)
+    gate = Gate(most_at_work=2, most_waiting=9)
+    await known(gate, "flood", uuid4())
+    await known(gate, "light", uuid4())
+    for share in gate.shares.values():
+        share.used_seconds = 9.0
+    crowd = Crowd(gate)
+
+    await crowd.come("flood")
+    await crowd.come("flood", times=2)
+
+    assert len(crowd.at_work) == 2
+
+
+async def test_a_call_that_waits_for_news_has_no_turn_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(admission, "HEAVY_SECONDS", 0.0)
+    gate = Gate(most_at_work=1, most_waiting=0)
+    at_work = []
+    async with gate.turn(request("a")):
+        with jobs.idle.get()():
+            await asyncio.sleep(0)
+            async with gate.turn(request("a")):
+                at_work = [share.at_work for share in gate.shares.values()]
+        await asyncio.sleep(0)
+        with pytest.raises(RateLimited):
+            async with gate.turn(request("a")):
+                pass
+
+    assert at_work == [1]
+    assert [share.at_work for share in gate.shares.values()] == [0]
+
+
+async def test_addresses_of_one_network_share_a_turn() -> None:
+    gate = Gate(most_at_work=1, most_waiting=0)
+
+    async with gate.turn(request("made-up", peer="2001:db8::1")):
+        with pytest.raises(RateLimited):
+            async with gate.turn(request("made-up-too", peer="2001:db8::2")):
+                pass
+        async with gate.turn(request("made-up-too", peer="2001:db8:0:1::2")):
+            pass
+
+
+async def test_a_credential_that_is_no_longer_good_counts_for_its_network() -> None:
+    gate, organization = Gate(most_at_work=1, most_waiting=0), uuid4()
+    await known(gate, "revoked", organization)
+    await known(gate, "good", organization)
+    with pytest.raises(InvalidToken):
+        async with gate.turn(request("revoked")):
+            raise InvalidToken(detail="It was revoked.")
+
+    async with gate.turn(request("revoked")), gate.turn(request("good")):
+        at_work = [share.at_work for share in gate.shares.values()]
+
+    assert sorted(at_work) == [1, 1]
+
+
+@pytest.mark.django_db
+async def test_a_token_used_over_mcp_alone_is_learned(
+    address: str, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(admission.gate, "shares", {})
+    async with agent(address=address, token=place.token, mode="legacy") as client:
+        await client.list_tools()
+
+    assert any(isinstance(owner, UUID) for owner in admission.gate.shares)
+
+
+@pytest.mark.django_db
+async def test_calls_are_answered_while_one_waits_for_news(
+    address: str, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_ending = threading.Event()
+    monkeypatch.setattr(jobs, "_is_ending", is_ending)
+    monkeypatch.setattr(admission.gate, "most_at_work", 1)
+    headers = {"Authorization": f"Bearer {place.token}"}
+    news = {"after": 10**12, "wait": 30}
+    async with httpx.AsyncClient(base_url=address, headers=headers, timeout=60) as client:
+        await client.get("/api/v1/projects")  # whose the token is
+        before = last_noted(admission.gate)
+        waiting = asyncio.create_task(client.get("/api/v1/changes", params=news))
+        while last_noted(admission.gate) == before:
+            await asyncio.sleep(0)  # until it has come
+        answer = await client.get("/api/v1/projects")
+        is_waiting = not waiting.done()
+        is_ending.set()
+        last = await waiting
+
+    assert (answer.status_code, is_waiting, last.status_code) == (200, True, 200)
 
 
 @pytest.fixture
