@@ -36,15 +36,30 @@ BEGIN
     ON CONFLICT (memory_id) DO NOTHING;
 END $$;
 
+-- How many live memories a topic of a scope has, and how many of those have each of its words: by the
+-- foreign key's index and primary keys. It is inlined where it is called.
+CREATE OR REPLACE FUNCTION count_members(topic uuid, scope uuid, project uuid)
+RETURNS TABLE (memories int, held bigint[]) LANGUAGE sql STABLE AS $$
+    SELECT count(*)::int,
+           ARRAY[count(*) FILTER (WHERE b.holds & 1 <> 0), count(*) FILTER (WHERE b.holds & 2 <> 0),
+                 count(*) FILTER (WHERE b.holds & 4 <> 0), count(*) FILTER (WHERE b.holds & 8 <> 0),
+                 count(*) FILTER (WHERE b.holds & 16 <> 0), count(*) FILTER (WHERE b.holds & 32 <> 0),
+                 count(*) FILTER (WHERE b.holds & 64 <> 0), count(*) FILTER (WHERE b.holds & 128 <> 0)]
+    FROM memory_topicmember AS b
+    JOIN memory_memorykeyword AS k ON k.memory_id = b.memory_id AND k.live
+        AND k.audience = scope AND k.project_id IS NOT DISTINCT FROM project
+    WHERE b.topic_id = topic
+$$;
+
 -- The topic that a question is nearest to, of those that one may see, that it reaches and of which a word
 -- is told, with its cosine; NULL where none is. Of projects and of none, or all. As query `told` has it
--- (topics.sql): by the foreign key's index and primary keys.
+-- (topics.sql).
 CREATE OR REPLACE FUNCTION nearest_topic(
     model smallint, query halfvec, audiences uuid[], bound uuid[], within uuid[]) RETURNS jsonb
 LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     most CONSTANT int := 5;  -- of the nearest
-    least CONSTANT int := 2;  -- memories that must have a word, for it to be told
+    least CONSTANT int := 2;  -- memories that must have a word, for it to be told: LEAST_HOLDERS of clustering.py
     near record;
     told jsonb;
 BEGIN
@@ -61,17 +76,7 @@ BEGIN
         INTO told
         FROM memory_topic AS t
         LEFT JOIN teams_project AS p ON p.id = t.project_id
-        CROSS JOIN LATERAL (
-            SELECT count(*)::int AS memories,
-                   ARRAY[count(*) FILTER (WHERE b.holds & 1 <> 0), count(*) FILTER (WHERE b.holds & 2 <> 0),
-                         count(*) FILTER (WHERE b.holds & 4 <> 0), count(*) FILTER (WHERE b.holds & 8 <> 0),
-                         count(*) FILTER (WHERE b.holds & 16 <> 0), count(*) FILTER (WHERE b.holds & 32 <> 0),
-                         count(*) FILTER (WHERE b.holds & 64 <> 0), count(*) FILTER (WHERE b.holds & 128 <> 0)
-                   ] AS held
-            FROM memory_topicmember AS b
-            JOIN memory_memorykeyword AS k ON k.memory_id = b.memory_id AND k.live
-                AND k.audience = t.audience AND k.project_id IS NOT DISTINCT FROM t.project_id
-            WHERE b.topic_id = t.id) AS n
+        CROSS JOIN LATERAL count_members(t.id, t.audience, t.project_id) AS n
         WHERE t.id = near.id AND least <= ANY (n.held);
         EXIT WHEN told IS NOT NULL;
     END LOOP;

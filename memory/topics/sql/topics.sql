@@ -96,17 +96,7 @@ ORDER BY k.memory_id LIMIT %(limit)s
 SELECT t.id, t.audience, t.project_id, p.slug, t.words, n.memories, n.held, t.sorted_at
 FROM memory_topic AS t
 LEFT JOIN teams_project AS p ON p.id = t.project_id
-CROSS JOIN LATERAL (
-    SELECT count(*)::int AS memories,
-           ARRAY[count(*) FILTER (WHERE b.holds & 1 <> 0), count(*) FILTER (WHERE b.holds & 2 <> 0),
-                 count(*) FILTER (WHERE b.holds & 4 <> 0), count(*) FILTER (WHERE b.holds & 8 <> 0),
-                 count(*) FILTER (WHERE b.holds & 16 <> 0), count(*) FILTER (WHERE b.holds & 32 <> 0),
-                 count(*) FILTER (WHERE b.holds & 64 <> 0), count(*) FILTER (WHERE b.holds & 128 <> 0)
-           ] AS held
-    FROM memory_topicmember AS b
-    JOIN memory_memorykeyword AS k ON k.memory_id = b.memory_id AND k.live
-        AND k.audience = t.audience AND k.project_id IS NOT DISTINCT FROM t.project_id
-    WHERE b.topic_id = t.id) AS n
+CROSS JOIN LATERAL count_members(t.id, t.audience, t.project_id) AS n
 WHERE {visible}
   AND (%(within)s::uuid[] IS NULL OR t.project_id IS NULL OR t.project_id = ANY (%(within)s::uuid[]))
   AND (%(ids)s::uuid[] IS NULL OR t.id = ANY (%(ids)s::uuid[]))
