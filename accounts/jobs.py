@@ -25,7 +25,7 @@ from uuid import UUID
 
 from celery import current_app
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Count, F, Max, Min, Q, QuerySet
+from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet
 from django.db.models.functions import Least, Now
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
@@ -337,9 +337,14 @@ def take_slot(*, name: str, interval_seconds: int) -> bool:
 
 
 def evict() -> None:
-    """Forget finished jobs and slots past their time; failed ones wait for a person."""
+    """Forget finished jobs and slots past their time; failed ones wait for a person.
+
+    The last slot of each name stays: that of a week may be the current one.
+    """
     rls.forget_jobs(age=timedelta(days=KEEP_JOBS_DAYS))
-    Slot.objects.filter(starts_at__lt=Now() - timedelta(days=KEEP_SLOTS_DAYS)).delete()
+    later = Slot.objects.filter(name=OuterRef("name"), starts_at__gt=OuterRef("starts_at"))
+    old = Slot.objects.filter(starts_at__lt=Now() - timedelta(days=KEEP_SLOTS_DAYS))
+    old.filter(Exists(later)).delete()
 
 
 @contextmanager

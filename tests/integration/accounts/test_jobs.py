@@ -4,7 +4,7 @@ What surrounds a job, who may stop it, and slots of the clock.
 """
 
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -316,20 +316,23 @@ def test_two_clocks_make_one_run() -> None:
     assert jobs.take_slot(name="y", interval_seconds=86_400)
 
 
-def test_old_finished_jobs_and_slots_are_forgotten_and_failed_ones_stay() -> None:
+def test_old_finished_jobs_and_slots_are_forgotten_but_failed_and_last_ones_stay() -> None:
+    now = datetime.now(UTC)
     for state in ("done", "cancelled", "failed", "quarantined", "queued"):
         enqueued()
         Job.objects.filter(state="queued").update(
             state=state, finished_at=Now() - timedelta(days=15)
         )
-    jobs.take_slot(name="x", interval_seconds=86_400)
-    Slot.objects.update(starts_at=Now() - timedelta(days=3))
+    slots = [
+        Slot.objects.create(name=name, starts_at=now - timedelta(days=days)).pk
+        for name, days in (("weekly", 6), ("weekly", 13), ("hourly", 0), ("hourly", 3))
+    ]
 
     jobs.evict()
 
     states = set(Job.objects.values_list("state", flat=True))
     assert states == {"failed", "quarantined", "queued"}
-    assert not Slot.objects.exists()
+    assert set(Slot.objects.values_list("pk", flat=True)) == {slots[0], slots[2]}
 
 
 def test_an_unknown_job_and_one_of_no_organization_is_not_enqueued() -> None:
