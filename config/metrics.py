@@ -19,7 +19,7 @@ import logging
 import os
 import time
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from pathlib import Path
 from threading import Thread
@@ -36,6 +36,7 @@ from django.utils.crypto import constant_time_compare
 from django.views.decorators.http import require_safe
 from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.exposition import ThreadingWSGIServer
 from prometheus_client.mmap_dict import MmapedDict
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
@@ -51,6 +52,7 @@ FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"  # of the library, read when it is im
 MEDIA: Final = "text/plain; version=0.0.4; charset=utf-8"
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 REPORT_SECONDS: Final = 5.0  # default, not measured: how old a process's gauges may be
+SILENCE_SECONDS: Final = 10  # of who asks a worker for metrics; then the connection is closed
 REFUSED: Final = (
     "Send Authorization: Bearer with the value of CAIRN_METRICS_TOKEN. Without that setting, only "
     "this machine may read metrics, and only where CAIRN_BASE_URL is an address of it.\n"
@@ -96,7 +98,14 @@ def _count(route: str, method: str, status: int, began: float) -> None:
 
 
 def start_reporting(*, program: str) -> None:
-    """Note from now on how this process stands: its memory and its connections."""
+    """Note from now on how this process stands: its memory and its connections.
+
+    What ended processes counted is added up first. Where nobody reads metrics, their files would
+    otherwise fill the folder.
+    """
+    if folder := os.environ.get(FOLDER):
+        with _held(Path(folder)):
+            fold(folder=Path(folder))
     Thread(target=_report, args=(program,), name="metrics", daemon=True).start()
 
 
@@ -199,11 +208,14 @@ def _counts() -> bytes:
 
 
 @contextmanager
-def _held(folder: Path) -> Iterator[None]:
-    """Keep other processes from adding up the same files."""
+def _held(folder: Path) -> Iterator[int]:
+    """Keep other processes from adding up the same files; yield the descriptor of the lock."""
     with (folder / "lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+        try:
+            yield lock.fileno()
+        finally:  # to close is not enough: a process forked meanwhile has the file open too
+            fcntl.flock(lock, fcntl.LOCK_UN)
 
 
 def fold(*, folder: Path) -> None:
@@ -266,6 +278,13 @@ def metrics_view(request: HttpRequest) -> HttpResponse:
 
 
 class _QuietHandler(WSGIRequestHandler):
+    timeout = SILENCE_SECONDS
+
+    def handle(self) -> None:
+        """Answer a request. Who stays silent is not answered, and that is no error."""
+        with suppress(TimeoutError):
+            super().handle()
+
     def log_message(self, format: str, *args: Any) -> None:
         """Log no scrapes."""
 
@@ -283,8 +302,8 @@ def _answer_worker(environ: dict[str, Any], start: Callable[..., Any]) -> list[b
 
 
 def serve_worker(*, host: str, port: int) -> Any:
-    """Answer scrapes of a worker by a thread; return the server, which `shutdown` ends."""
-    server = make_server(host, port, _answer_worker, handler_class=_QuietHandler)
+    """Answer scrapes of a worker by threads; return the server, which `shutdown` ends."""
+    server = make_server(host, port, _answer_worker, ThreadingWSGIServer, _QuietHandler)
     Thread(target=server.serve_forever, name="metrics", daemon=True).start()
     return server
 

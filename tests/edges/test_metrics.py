@@ -1,7 +1,10 @@
 """What `/metrics` gives, to whom, and that processes count together."""
 
+import fcntl
 import json
+import os
 import re
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -182,13 +185,37 @@ def test_processes_count_together_and_those_that_ended_are_added_up_once(
     assert {path.name for path in tmp_path.iterdir()} == {"lock", "counter_0.db", "histogram_0.db"}
 
 
+def test_who_begins_to_report_adds_up_those_that_ended_though_nobody_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(metrics.FOLDER, str(tmp_path))
+    subprocess.run([sys.executable, "-c", COUNTS], cwd=env.ROOT, check=True)
+
+    metrics.start_reporting(program="worker")
+
+    assert {path.name for path in tmp_path.iterdir()} == {"lock", "counter_0.db", "histogram_0.db"}
+
+
+def test_a_process_forked_during_a_scrape_does_not_keep_the_lock(tmp_path: Path) -> None:
+    with metrics._held(tmp_path) as lock:
+        inherited = os.dup(lock)  # the open file that a fork would share
+
+    with (tmp_path / "lock").open() as again:
+        is_free = fcntl.flock(again, fcntl.LOCK_EX | fcntl.LOCK_NB) is None
+
+    os.close(inherited)
+    assert is_free
+
+
 def test_a_worker_answers_at_a_port_of_its_own(settings: LazySettings) -> None:
     settings.METRICS_TOKEN = TOKEN
     server = metrics.serve_worker(host="127.0.0.1", port=0)
     address = f"http://127.0.0.1:{server.server_port}"
+    silent = socket.create_connection(("127.0.0.1", server.server_port))
 
     refused = httpx.get(f"{address}/metrics")
     given = httpx.get(f"{address}/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
+    silent.close()
     server.shutdown()
     server.server_close()
 
