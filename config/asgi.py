@@ -22,7 +22,7 @@ from channels.sessions import CookieMiddleware  # noqa: E402
 from starlette.responses import PlainTextResponse  # noqa: E402
 
 from accounts import timeouts  # noqa: E402
-from config import admission, metrics, throttling, tracing  # noqa: E402
+from config import admission, metrics, telemetry, throttling, tracing  # noqa: E402
 from frontend.urls import websocket_urlpatterns  # noqa: E402
 from memory.mcp import app as mcp  # noqa: E402
 from memory.secrets import scanner  # noqa: E402
@@ -36,7 +36,7 @@ sockets = AllowedHostsOriginValidator(CookieMiddleware(URLRouter(websocket_urlpa
 TOO_SLOW = PlainTextResponse(
     "The body did not come in time. Send it again, faster.\n", 408, {"connection": "close"}
 )
-agents = mcp.asgi_app(counter=throttling.counter, turn=admission.gate.turn)
+agents = mcp.asgi_app(counter=throttling.counter, turn=admission.gate.turn, begin=telemetry.begin)
 gc.collect()
 gc.freeze()  # as in config.celery: nothing that is loaded is looked through again
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from celery import Celery
 from celery.schedules import schedule
-from celery.signals import worker_init, worker_process_init
+from celery.signals import task_prerun, worker_init, worker_process_init
 from django.conf import settings
 from kombu.entity import Queue
 
@@ -100,6 +100,14 @@ def report_metrics(**_: Any) -> None:
 
     metrics.start_reporting(program="worker")
     tracing.start_export(service="cairn-worker")
+
+
+@task_prerun.connect  # type: ignore[untyped-decorator]
+def forget_last_organization(**_: Any) -> None:
+    """Let no line that a task logs name the organization of the task before it."""
+    from accounts import tenancy  # noqa: PLC0415 - as above
+
+    tenancy.forget_last()
 
 
 @worker_process_init.connect  # type: ignore[untyped-decorator]

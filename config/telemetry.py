@@ -99,7 +99,10 @@ def message_of(record: logging.LogRecord) -> str:
     if not path:
         return message
     match = getattr(record.request, "resolver_match", None)  # type: ignore[attr-defined]
-    return message.replace(path, route_template(match.route) if match else NOWHERE)
+    route = route_template(match.route) if match else NOWHERE
+    escaped = path.encode("unicode_escape").decode("ascii")  # as Django writes it
+    written = "|".join(re.escape(one) for one in (escaped, path))
+    return re.sub(written, lambda _: route, message)
 
 
 def trace(error: BaseException) -> str:

@@ -74,17 +74,23 @@ def serves(*, path: str) -> bool:
     return path.rstrip("/") in {PATH, METADATA, f"{METADATA}{PATH}"}
 
 
-def asgi_app(*, counter: Counter, turn: Turn) -> Callable[[Scope, Receive, Send], Awaitable[None]]:
-    """Return the ASGI application; its lifespan must be run, for the SDK's task group."""
-    return _App(counter=counter, turn=turn)
+def asgi_app(
+    *, counter: Counter, turn: Turn, begin: Callable[[str], None]
+) -> Callable[[Scope, Receive, Send], Awaitable[None]]:
+    """Return the ASGI application; its lifespan must be run, for the SDK's task group.
+
+    `begin` is told the id of each request, for the log.
+    """
+    return _App(counter=counter, turn=turn, begin=begin)
 
 
 class _App:
     """Hands requests to the SDK, whose application serves one lifespan and is made for each."""
 
-    def __init__(self, *, counter: Counter, turn: Turn) -> None:
+    def __init__(self, *, counter: Counter, turn: Turn, begin: Callable[[str], None]) -> None:
         self.counter = counter
         self.turn = turn
+        self.begin = begin
         self.protocol: Any = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -97,7 +103,9 @@ class _App:
                 transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
             )
             await self.protocol(scope, receive, send)
-        elif scope["path"].rstrip("/") != PATH:
+            return
+        self.begin(request_id)
+        if scope["path"].rstrip("/") != PATH:
             await JSONResponse(_metadata())(scope, receive, _sealed(send, request_id))
         else:
             async with ThreadSensitiveContext():

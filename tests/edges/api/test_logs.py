@@ -8,6 +8,7 @@ from typing import Any, Final
 from uuid import uuid4
 
 import pytest
+from celery.signals import task_prerun
 from django.conf import LazySettings
 from django.core.cache import cache
 from django.core.management import CommandError, call_command
@@ -107,11 +108,24 @@ def test_a_page_that_breaks_is_logged_by_its_route(
     monkeypatch.setattr("frontend.views.public.invitation_offer", break_down)
     client.raise_request_exception = False
 
-    status = client.get(f"/invite/{CANARY}").status_code
+    statuses = {client.get(f"/invite/{CANARY}{end}").status_code for end in ("", "ä")}
 
-    assert status == 500
+    assert statuses == {500}
     assert [line for line in logs if CANARY in line] == []
     assert any("Internal Server Error: /invite/{" in line for line in logs)
+
+
+@pytest.mark.django_db
+def test_a_task_logs_nothing_of_the_organization_of_the_one_before(
+    organization: Organization, logs: list[str]
+) -> None:
+    with people.entered(organization=organization):
+        pass
+
+    task_prerun.send(sender="cairn.sweep")
+    logging.getLogger("accounts.tasks").warning("Jobs whose worker was gone")
+
+    assert str(organization.pk) not in logs[-1]
 
 
 @pytest.mark.django_db

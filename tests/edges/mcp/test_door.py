@@ -1,6 +1,7 @@
 """Who may come in to MCP, what may be sent, and what the log tells of writes."""
 
 import json
+import logging
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -11,7 +12,7 @@ import httpx
 import pytest
 
 from accounts.authentication import entered
-from config import throttling
+from config import telemetry, throttling
 from memory.mcp.app import LARGEST_BODY
 from teams.audit import every_entry
 from teams.audit_chain import Entry
@@ -49,6 +50,22 @@ def test_without_a_good_token_the_metadata_is_named_and_names_the_resource(addre
     assert named.status_code == 200
     assert named.json()["resource"].endswith("/mcp")
     assert named.json()["bearer_methods_supported"] == ["header"]
+
+
+def test_a_call_is_logged_with_its_id_and_its_organization(
+    address: str, place: Place, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(caplog.handler, "formatter", telemetry.JsonFormatter())
+    with caplog.at_level(logging.INFO, logger=telemetry.REQUESTS.name):
+        answer = _post(address, _call("list_recent"), place.token)
+        _post(address, _call("list_recent"))
+
+    lines = [json.loads(line) for line in caplog.text.splitlines() if line.startswith("{")]
+    first, second = (line for line in lines if line["logger"] == telemetry.REQUESTS.name)
+    assert first["organization"] == str(place.caller.organization_id)
+    assert first["request_id"] == answer.headers["X-Request-Id"]
+    assert "organization" not in second
+    assert second["request_id"] != first["request_id"]
 
 
 def test_every_answer_is_data_that_nobody_keeps(address: str, place: Place) -> None:
