@@ -1,7 +1,8 @@
 """What runs in a program of ours once it is loaded: the web server, the worker, the clock.
 
 `loader` forks after `load`; run by itself (`python -m config.embedded.serving web 3 4`), a program
-loads first. What the supervisor knows of them stands in `fleet`.
+loads first. Without descriptors `web` listens by itself, for containers and systemd. What the
+supervisor knows of them stands in `fleet`.
 """
 
 # ruff: noqa: PLC0415 - the supervisor knows this module too, and must stay small
@@ -36,7 +37,7 @@ def run(name: str, *, arguments: Sequence[str], descriptors: Sequence[int]) -> i
     """Be a program to its end; return its exit code.
 
     `arguments` are those of Celery's command line; `descriptors` those of `web`: the listening
-    socket, and where it reports that it is ready.
+    socket, and where it reports that it is ready; without them it listens by itself.
     """
     if name in CELERY:
         from config.celery import app
@@ -45,8 +46,11 @@ def run(name: str, *, arguments: Sequence[str], descriptors: Sequence[int]) -> i
         return int(app.start(argv=["-q", name, *arguments]) or 0)
     from config.embedded import web
 
-    listener, report = descriptors
-    web.serve(listener=listener, report=report)
+    if descriptors:
+        listener, report = descriptors
+        web.serve(listener=listener, report=report)
+    else:
+        web.serve_alone()
     return 0
 
 

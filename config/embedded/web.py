@@ -20,7 +20,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from accounts.api import jobs
-from config import asgi
+from config import asgi, env
 
 KEEP_ALIVE_SECONDS: Final = 75  # uvicorn's 5 s closed connections under busy clients (measured)
 FAREWELL_SECONDS: Final = 3.0  # of idle connections; busy clients ask again sooner
@@ -65,12 +65,19 @@ class PatientProtocol(HttpToolsProtocol):
 
 
 class WebServer(uvicorn.Server):
-    """One of several servers over one listening socket."""
+    """A server; several of them may share one listening socket."""
 
-    def __init__(self, *, report: int) -> None:
-        """Serve the product; `report` is written to once it answers."""
+    def __init__(
+        self, *, report: int | None = None, host: str = "127.0.0.1", port: int = 8000
+    ) -> None:
+        """Serve the product; `report` is written to once it answers.
+
+        `host` and `port` are listened on where `run` gets no socket.
+        """
         settings = uvicorn.Config(
             self.answer,
+            host=host,
+            port=port,
             interface="asgi3",
             http=PatientProtocol,
             proxy_headers=False,  # addresses that callers name themselves are read by Cairn
@@ -102,7 +109,8 @@ class WebServer(uvicorn.Server):
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             (await client.get("/health/live")).raise_for_status()
         await super().startup(sockets)
-        os.write(self._report, b"ready")
+        if self._report is not None:
+            os.write(self._report, b"ready")
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End connections, each when that breaks nothing."""
@@ -125,3 +133,10 @@ def serve(*, listener: int, report: int) -> None:
     sys.setswitchinterval(SWITCH_SECONDS)
     with socket.socket(fileno=listener) as line:
         WebServer(report=report).run(sockets=[line])
+
+
+def serve_alone() -> None:
+    """Serve on CAIRN_HOST and CAIRN_PORT until SIGTERM, where nobody supervises."""
+    sys.setswitchinterval(SWITCH_SECONDS)
+    values = env.read()
+    WebServer(host=values["CAIRN_HOST"], port=values["CAIRN_PORT"]).run()

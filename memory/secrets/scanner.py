@@ -5,7 +5,8 @@ of its parent's text it is made, so what is found in it can be placed, and taken
 text. Two readings may read alike and yet come from other parts of it, so none is left out for that.
 
 `python -m memory.secrets.scanner --into FOLDER` compiles Kingfisher's rules beside the models, a
-step of the first start; `prepare` reads what was compiled.
+step of the first start; `prepare` reads what was compiled. The library reads only what belongs to
+the user who asks; for others it compiles again, half a minute in each process.
 """
 
 import argparse
@@ -29,13 +30,14 @@ from memory.secrets import findings
 from memory.secrets.findings import Finding, SecretKind
 
 if TYPE_CHECKING:
-    from kingfisher_sdk import Scanner
+    from kingfisher_sdk import Rules, Scanner
 
 log = logging.getLogger(__name__)
 
 CONFIDENCE: Final = "medium"  # of the catalog's rules: those that need no guess
 ADDRESS_RULE: Final = "betterleaks.generic-credential-uri"  # what our own does for addresses
 FOLDER: Final = "secret-rules"  # beside the models
+BYPASSED: Final = "bypassed"  # what the library says where it may not read what was compiled
 PACKAGE: Final = "kingfisher_sdk"
 STEP: Final = 49_152  # bytes from window to window: some rules cost the square of what they scan
 OVERLAP: Final = 16_384  # bytes of both windows; only blocks of PEM are longer, which ours find
@@ -191,7 +193,13 @@ def main() -> None:
     """Run the step of the start."""
     parser = argparse.ArgumentParser(description="Compile the rules about secrets.")
     parser.add_argument("--into", type=Path, required=True, help="the folder of the models")
-    compile_rules(into=parser.parse_args().into)
+    parser.add_argument(
+        "--check", action="store_true", help="fail where this user may not read what was compiled"
+    )
+    asked = parser.parse_args()
+    compile_rules(into=asked.into)
+    if asked.check and _rules(asked.into).cache_status == BYPASSED:
+        raise SystemExit(f"Give {asked.into / FOLDER} and its files to the user who runs Cairn.")
 
 
 def _find_by_catalog(text: str) -> Iterator[tuple[int, int]]:
@@ -229,13 +237,20 @@ def _scanner() -> "Scanner":
 
 @cache
 def _load(models: Path) -> "Scanner":
-    from kingfisher_sdk import Rules, Scanner  # noqa: PLC0415  36 MB that no start waits for
+    from kingfisher_sdk import Scanner  # noqa: PLC0415  36 MB that no start waits for
+
+    return Scanner(_rules(models), base64=False, redact=True)
+
+
+def _rules(models: Path) -> "Rules":
+    from kingfisher_sdk import Rules  # noqa: PLC0415  as above
 
     folder = models / FOLDER
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     rules = Rules(confidence=CONFIDENCE, cache_dir=folder)
-    log.info("Rules about secrets: %d, %s", len(rules), rules.cache_status)
-    return Scanner(rules, base64=False, redact=True)
+    level = logging.WARNING if rules.cache_status == BYPASSED else logging.INFO
+    log.log(level, "Rules about secrets: %d, %s", len(rules), rules.cache_status)
+    return rules
 
 
 def readings(*, text: str, is_spoken: bool = False) -> Iterator[TextReading]:

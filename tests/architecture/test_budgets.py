@@ -35,7 +35,7 @@ BUDGETS = {  # subject: lines
     "memory/records": 3_990,
     "memory/review": 3_640,
     "memory/search": 4_850,
-    "memory/secrets": 530,
+    "memory/secrets": 550,
     "memory/sessions": 5_540,
     "memory/tasks": 260,
     "memory/text": 810,

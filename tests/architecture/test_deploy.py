@@ -21,6 +21,7 @@ from cryptography.x509.oid import NameOID
 from django.urls import resolve
 
 from config import env
+from memory.secrets import scanner
 from tests.support.programs import PROGRAMS
 
 DEPLOY: Final = env.ROOT / "deploy"
@@ -99,13 +100,26 @@ def test_what_the_image_copies_and_runs_exists() -> None:
     ignored = (env.ROOT / ".dockerignore").read_text(encoding="utf-8")
 
     modules = set(re.findall(r"-m ((?:config|memory)[\w.]+)", image))
-    modules.add(re.search(r'"(config\.\w+):application"', image)[1])  # type: ignore[index]
+    modules.add(re.search(r'"-m", "(config[\w.]+)", "web"\]$', image, re.M)[1])  # type: ignore[index]
     folders = re.search(r"compileall -q (.+)$", image, re.M)[1].split()  # type: ignore[index]
 
     assert len(modules) == 4
     assert all((env.ROOT / f"{name.replace('.', '/')}.py").is_file() for name in modules)
     assert all((env.ROOT / name).exists() for name in re.findall(r"^!(.+)$", ignored, re.M))
     assert {f"!{name}" for name in folders} <= set(ignored.splitlines())
+
+
+def test_the_user_of_the_image_owns_the_rules_and_the_build_fails_where_they_are_not_read() -> None:
+    image = (DEPLOY / "container/Containerfile").read_text(encoding="utf-8")
+    _, _, as_user = image.partition("USER 10001:10001\n")
+
+    copied = re.search(
+        r"^COPY --from=build --chown=10001:10001 /rules/(\S+) \S+/(\S+)$", image, re.M
+    )
+
+    assert copied is not None
+    assert set(copied.groups()) == {scanner.FOLDER}
+    assert "RUN python -m memory.secrets.scanner --into models --check\n" in as_user
 
 
 @pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: path.name)
@@ -140,7 +154,8 @@ def test_pods_have_no_rights_and_only_the_migration_is_the_owner(name: str) -> N
 def test_probes_ask_for_pages_that_exist_and_selectors_find_their_pods() -> None:
     found = [(name, one) for path in MANIFESTS for one in documents(path) for name in [one["kind"]]]
     labels = {name for name, _ in pods()}
-    probes = re.findall(r"httpGet: { path: (\S+), port: http }", (MANIFESTS[-2]).read_text())
+    web = (DEPLOY / "kubernetes/base/web.yaml").read_text(encoding="utf-8")
+    probes = re.findall(r"httpGet: { path: (\S+), port: http }", web)
 
     assert [resolve(path).url_name for path in probes] == [None] * 3
     for kind, one in found:
@@ -196,9 +211,14 @@ def test_systemd_takes_the_units_and_they_start_what_exists(tmp_path: Path) -> N
         capture_output=True, text=True, check=False,
     )  # fmt: skip
 
+    programs = {path.name: path.read_text(encoding="utf-8") for path in UNITS}
     ours = [line for line in done.stderr.splitlines() if "cairn" in line]
     assert (done.returncode, ours) == (0, [])
     assert len(UNITS) == 4
+    assert "-m config.embedded.serving web\n" in programs["cairn-web.service"]
+    assert {name for name, text in programs.items() if "RuntimeDirectory=cairn\n" in text} == {
+        name for name, text in programs.items() if "MULTIPROC_DIR=/run/cairn\n" in text
+    }
 
 
 def write_certificate(folder: Path) -> None:
