@@ -86,6 +86,7 @@ GONE_FOR_GOOD: Final = message(
 KEEP_JOBS_DAYS: Final = 14
 ENDED_WELL: Final = (Job.State.DONE, Job.State.CANCELLED)
 KEEP_SLOTS_DAYS: Final = 2
+BACKUP_SLOT: Final = "backup"  # when the last backup began, which the health checks read
 WAKE_TASK: Final = "cairn.wake"
 STATES: Final = tuple(Job.State.values)
 UNSUCCESSFUL: Final = (Job.State.FAILED, Job.State.QUARANTINED, Job.State.CANCELLED)

@@ -35,9 +35,9 @@ from django.urls import path
 from django.views.decorators.http import require_safe
 from kombu.exceptions import OperationalError as BrokerFault
 
+from accounts.jobs import BACKUP_SLOT
 from accounts.models import SchemaStep
 from accounts.tenancy import provisioning, rls
-from config.backup.actions import SLOT
 from config.celery import SWEEP_SECONDS
 from config.env import MINIMUM_SECRET_LENGTH
 from memory.providers import name_reader, weights
@@ -156,7 +156,7 @@ def check_tenants() -> Check:
 def check_beat() -> Check:
     """Look for the newest slot taken, by the database's own time; a busy worker takes none."""
     with connection.cursor() as cursor:
-        cursor.execute(LAST_SLOT, [SLOT])
+        cursor.execute(LAST_SLOT, [BACKUP_SLOT])
         silence = cursor.fetchone()[0]
     fix = "Start the clock (celery -A config beat), or more workers if all are busy."
     if silence is None:
@@ -208,7 +208,7 @@ def judge_powers(*, powers: rls.Powers) -> Check:
 def check_backup() -> Check:
     """Look when the last backup was made."""
     with connection.cursor() as cursor:
-        cursor.execute(LAST_BACKUP, [SLOT])
+        cursor.execute(LAST_BACKUP, [BACKUP_SLOT])
         made_at, age = cursor.fetchone()
     return judge_backup(made_at=made_at, age=age)
 

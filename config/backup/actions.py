@@ -7,7 +7,9 @@ receipt says was dropped stays out, in the same transaction.
 
 import hmac
 import io
+import itertools
 import json
+import logging
 import tomllib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -22,6 +24,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
+from accounts.jobs import BACKUP_SLOT
 from config import env
 from config.backup import contents, programs, shared_rows
 from config.backup.archive import (
@@ -37,20 +40,22 @@ from config.backup.archive import (
 )
 from config.backup.contents import Contents
 from config.backup.home_files import read_home, write_home
-from config.backup.places import BackupError, open_place
+from config.backup.places import BackupError, Place, open_place
 from config.backup.programs import Database
 from config.backup.receipts import Receipt, later_receipts
+
+log = logging.getLogger(__name__)
 
 CHECK_TEXT: Final = b"cairn backup"
 SECRETS: Final = ("CAIRN_SECRET_KEY", "CAIRN_TOKEN_PEPPER")
 POWERS: Final = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
 IS_USED: Final = "SELECT to_regclass('public.django_migrations') IS NOT NULL"
 HAS_VECTOR: Final = "SELECT 1 FROM pg_extension WHERE extname = 'vector'"
-SLOT: Final = "backup"  # of accounts_slot: when backups began, which the health checks read
 NOTE: Final = """
 INSERT INTO public.accounts_slot (name, starts_at, taken_at) VALUES (%s, %s, now())
 ON CONFLICT DO NOTHING
 """
+SIGN_OUT: Final = "DELETE FROM public.django_session"  # also browsers that were signed out since
 ONE_MOMENT: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 
 
@@ -72,43 +77,46 @@ def own_database() -> Database:
 def back_up(*, address: str, secret: bytes | None, keep: int | None, now: datetime) -> Made:
     """Copy everything of one instant to a place, and delete all but `keep` backups there.
 
-    Raises BackupError; what was written then does not count as a backup.
+    Raises BackupError; what was written then is deleted.
     """
     database, name = own_database(), name_at(moment=now)
     place = open_place(address=address)
-    if any(path.startswith(f"{name}/") for path in place.paths()):
+    if name in place.folders():
         raise BackupError(f"{name} is there already; run the command again.")
     writer = Writer(place=place, name=name, secret=secret)
-    with connected(database) as line:
-        if not line.execute(POWERS).fetchall()[0][0]:
-            raise BackupError(
-                f"The role {database.user} does not see all rows. Set DATABASE_OWNER_URL, and let "
-                f"a superuser run: ALTER ROLE {database.user} BYPASSRLS"
+    with _deleted_if_unfinished(place, name):
+        with connected(database) as line:
+            if not line.execute(POWERS).fetchall()[0][0]:
+                raise BackupError(
+                    f"The role {database.user} does not see all rows. Set DATABASE_OWNER_URL, and "
+                    f"let a superuser run: ALTER ROLE {database.user} BYPASSRLS"
+                )
+            binaries = programs.folder(version=line.info.server_version)
+            line.execute(ONE_MOMENT)
+            snapshot = line.execute("SELECT pg_export_snapshot()").fetchall()[0][0]
+            found = contents.count_contents(connection=line)
+            options = ("--format=custom", f"--snapshot={snapshot}")
+            writer.add(
+                DATABASE, programs.dump(database=database, binaries=binaries, options=options)
             )
-        binaries = programs.folder(version=line.info.server_version)
-        line.execute(ONE_MOMENT)
-        snapshot = line.execute("SELECT pg_export_snapshot()").fetchall()[0][0]
-        found = contents.count_contents(connection=line)
-        options = ("--format=custom", f"--snapshot={snapshot}")
-        writer.add(DATABASE, programs.dump(database=database, binaries=binaries, options=options))
-        manifest = Manifest(
-            format=FORMAT,
-            made_at=now,
-            version=_own_version(),
-            postgres=line.info.parameter_status("server_version") or "",
-            migrations=contents.applied_migrations(connection=line),
-            secrets_check=_secrets_check(settings.TOKEN_PEPPER),
-            needs=() if secret else SECRETS,
-        )
-    writer.add(CONTENTS, iter([found.model_dump_json().encode()]))
-    files = read_home(home=Path(settings.CAIRN_HOME), with_secrets=secret is not None)
-    if secret is not None:
-        values = {"secret_key": settings.SECRET_KEY, "token_pepper": settings.TOKEN_PEPPER}
-        files["secrets.json"] = json.dumps(values, indent=2)
-    writer.add(HOME, iter([json.dumps(files).encode()]))
-    manifest = writer.finish(manifest)
+            manifest = Manifest(
+                format=FORMAT,
+                made_at=now,
+                version=_own_version(),
+                postgres=line.info.parameter_status("server_version") or "",
+                migrations=contents.applied_migrations(connection=line),
+                secrets_check=_secrets_check(settings.TOKEN_PEPPER),
+                needs=() if secret else SECRETS,
+            )
+        writer.add(CONTENTS, iter([found.model_dump_json().encode()]))
+        files = read_home(home=Path(settings.CAIRN_HOME), with_secrets=secret is not None)
+        if secret is not None:
+            values = {"secret_key": settings.SECRET_KEY, "token_pepper": settings.TOKEN_PEPPER}
+            files["secrets.json"] = json.dumps(values, indent=2)
+        writer.add(HOME, iter([json.dumps(files).encode()]))
+        manifest = writer.finish(manifest)
     with connected(database) as line:
-        line.execute(NOTE, [SLOT, now])
+        line.execute(NOTE, [BACKUP_SLOT, now])
     pruned = () if keep is None else prune(place=place, keep=keep, now=now)
     return Made(name=name, manifest=manifest, contents=found, pruned=pruned)
 
@@ -117,7 +125,9 @@ def restore(*, backup: Backup, database: Database, even_erased: bool) -> tuple[R
     """Load a whole backup into an empty database, and bring its tables to this version.
 
     Organizations that were dropped since stay out, unless `even_erased`; their receipts are
-    returned. Raises BackupError; the database is then as empty as before.
+    returned. All browsers are signed out. Raises BackupError; the database is then as empty as
+    before. If only bringing the loaded tables to this version fails, they stay, and its own error
+    is raised: `manage.py migrate` goes on from there.
     """
     check_version(manifest=backup.manifest)
     check_secrets(backup=backup)
@@ -136,10 +146,13 @@ def restore(*, backup: Backup, database: Database, even_erased: bool) -> tuple[R
             binaries=binaries,
             archive=lambda: backup.read(DATABASE),
             but=frozenset(held.schema_name for held in dropped),
-            closing=(
-                statement.as_string()
-                for held in dropped
-                for statement in shared_rows.deletions(organization_id=held.id)
+            closing=itertools.chain(
+                (SIGN_OUT,),
+                (
+                    statement.as_string()
+                    for held in dropped
+                    for statement in shared_rows.deletions(organization_id=held.id)
+                ),
             ),
         )
         undoing.pop_all()
@@ -200,6 +213,22 @@ def connected(database: Database) -> Iterator[psycopg.Connection[Any]]:
     except psycopg.Error as error:
         reason = str(error).strip().splitlines()[0]
         raise BackupError(f"The database {database.name} refused: {reason}") from error
+
+
+@contextmanager
+def _deleted_if_unfinished(place: Place, name: str) -> Iterator[None]:
+    """Delete what was written when the block fails, so that no try after it fills the disk."""
+
+    def delete() -> None:
+        try:
+            place.remove(name)
+        except BackupError as error:  # the reason of the failure is what has to be told
+            log.warning("What was written of %s is still there: %s", name, error)
+
+    with ExitStack() as undoing:
+        undoing.callback(delete)
+        yield
+        undoing.pop_all()
 
 
 def _check_empty(database: Database) -> Path:

@@ -136,8 +136,8 @@ def moment_of(*, name: str) -> datetime:
 
 def whole_backups(*, place: Place) -> tuple[str, ...]:
     """Return the names of the whole backups of a place, the oldest first."""
-    folders = (path.split("/") for path in place.paths())
-    return tuple(name for name, file in folders if file == MANIFEST and NAME.match(name))
+    files = (path.partition("/") for path in place.paths())  # others may lie there too
+    return tuple(name for name, _, file in files if file == MANIFEST and NAME.match(name))
 
 
 def open_backup(*, address: str, secret: bytes | None) -> Backup:
@@ -162,7 +162,7 @@ def prune(*, place: Place, keep: int, now: datetime) -> tuple[str, ...]:
     """Delete all whole backups but the newest, and what killed runs left; return their names."""
     whole = whole_backups(place=place)
     stale = name_at(moment=datetime.fromtimestamp(now.timestamp() - STALE_SECONDS, UTC))
-    begun = {path.split("/")[0] for path in place.paths()} - {*whole}
+    begun = {*place.folders()} - {*whole}
     unfinished = {name for name in begun if NAME.match(name) and name < stale}
     removed = tuple(sorted({*whole[: max(0, len(whole) - keep)], *unfinished}))
     for name in removed:

@@ -24,6 +24,7 @@ from django.conf import settings
 from psycopg import sql
 
 from config.backup import contents, programs, shared_rows
+from config.backup.access import apply_access, lock_access, read_access
 from config.backup.actions import (
     check_secrets,
     check_version,
@@ -36,7 +37,7 @@ from config.backup.archive import DATABASE, Backup
 from config.backup.contents import Contents, OrganizationContents
 from config.backup.places import BackupError
 from config.backup.programs import Database
-from config.backup.receipts import Receipt, later_receipts, write_receipt
+from config.backup.receipts import Receipt, delete_receipts, later_receipts, write_receipt
 
 log = logging.getLogger(__name__)
 
@@ -104,6 +105,7 @@ def restore_organization(
             source.execute(_renaming(wanted.schema_name, fresh))
             programs.run_script(database=database, binaries=binaries, script=script)
             returned = _put_in_place(source, line, wanted, fresh, current, receipt)
+    delete_receipts(home=Path(settings.CAIRN_HOME), organization_id=wanted.id)
     _forget_cached(wanted.id)
     log.warning("Organization %s was restored from %s", slug, backup.name)
     rows = sum(
@@ -117,8 +119,8 @@ def restore_organization(
 def drop_organization(*, slug: str, now: datetime) -> tuple[Receipt, Path]:
     """Delete an organization for good; return the receipt, and where it is kept.
 
-    The receipt is kept first: without one, a restore would bring back what was erased. Raises
-    BackupError.
+    The receipt is written first: without one, a restore would bring back what was erased. Raises
+    BackupError; nothing has changed then.
     """
     with connected(own_database()) as line:
         found = contents.count_contents(connection=line, schemas=frozenset())
@@ -139,9 +141,10 @@ def drop_organization(*, slug: str, now: datetime) -> tuple[Receipt, Path]:
             audit_hash=organization.audit_hash,
             members=dict(line.execute(MEMBERS, [id]).fetchall()),
             tokens=tuple(token for (token,) in line.execute(TOKENS, [id]).fetchall()),
+            access=read_access(line=line, schema=organization.schema_name),
         )
         path = write_receipt(home=Path(settings.CAIRN_HOME), receipt=receipt)
-        with _refusals(), line.transaction():
+        with _deleted_if_refused(line, path), _refusals(), line.transaction():
             line.execute(LOCK_WAIT)
             _drop_schema(line, organization.schema_name)
             for statement in shared_rows.deletions(organization_id=id):
@@ -196,7 +199,11 @@ def _put_in_place(
     with _refusals(), line.transaction():
         line.execute(LOCK_WAIT)
         if current is not None:
+            lock_access(line=line, schema=current)
+            apply_access(line=line, schema=fresh, access=read_access(line=line, schema=current))
             _drop_schema(line, current)
+        elif receipt is not None:
+            apply_access(line=line, schema=fresh, access=receipt.access)
         line.execute(_renaming(fresh, schema))
         copied = shared_rows.copy(source=source, line=line, organization_id=wanted.id)
         if current is not None:
@@ -222,6 +229,17 @@ def _refusals() -> Iterator[None]:
     except psycopg.Error as error:
         reason = str(error).strip().splitlines()[0]
         raise BackupError(f"Nothing was changed; the database refused: {reason}") from error
+
+
+@contextmanager
+def _deleted_if_refused(line: psycopg.Connection[Any], receipt: Path) -> Iterator[None]:
+    """Delete a receipt of what was not dropped; without an answer it may have been, so it stays."""
+    try:
+        yield
+    except BackupError:
+        if not line.broken:
+            receipt.unlink()
+        raise
 
 
 @contextmanager

@@ -45,8 +45,11 @@ class Place(Protocol):
     def paths(self) -> tuple[str, ...]:
         """Return the paths of all whole files of backups."""
 
+    def folders(self) -> tuple[str, ...]:
+        """Return the names of backups, with those that have no whole file yet."""
+
     def remove(self, backup: str) -> None:
-        """Delete a backup; its manifest goes first, so that the rest is none."""
+        """Delete a backup, its manifest first; none is needed. Raises BackupError."""
 
 
 class Folder:
@@ -93,10 +96,20 @@ class Folder:
         names = (path for path in found if path.suffix != ".draft")
         return tuple(sorted(path.relative_to(self.root).as_posix() for path in names))
 
+    def folders(self) -> tuple[str, ...]:
+        """Return the names of folders that are called like backups."""
+        return tuple(sorted(path.name for path in self.root.glob("cairn-*") if path.is_dir()))
+
     def remove(self, backup: str) -> None:
         """Delete the folder of a backup."""
-        (self.root / backup / "manifest.json").unlink(missing_ok=True)
-        shutil.rmtree(self.root / backup)
+        folder = self.root / backup
+        try:
+            (folder / "manifest.json").unlink(missing_ok=True)
+            if folder.exists():
+                shutil.rmtree(folder)
+        except OSError as error:
+            reason = os.strerror(error.errno or 0)
+            raise BackupError(f"{folder} could not be deleted: {reason}.") from error
 
     def _flush(self, folder: Path) -> None:
         """Let the new name survive a power cut too."""
@@ -133,6 +146,10 @@ class Bucket:
         with self._refusals("listed"):
             found = (file["path"] for files in obstore.list(self._store) for file in files)
             return tuple(sorted(path for path in found if path.startswith("cairn-")))
+
+    def folders(self) -> tuple[str, ...]:
+        """Return the prefixes that are called like backups."""
+        return tuple(sorted({path.partition("/")[0] for path in self.paths() if "/" in path}))
 
     def remove(self, backup: str) -> None:
         """Delete the files of a backup."""

@@ -90,8 +90,12 @@ class Database:
             "PGPASSWORD": self.password,
             "PGDATABASE": self.name,
         }
-        kept = {name: os.environ[name] for name in ("PATH", "TMPDIR") if name in os.environ}
-        return {**kept, **{name: value for name, value in given.items() if value}}
+        of_here = {  # with PGSSLMODE, PGSSLROOTCERT and the like, as for connections from here
+            name: value
+            for name, value in os.environ.items()
+            if name in {"PATH", "TMPDIR"} or name.startswith("PG")
+        }
+        return {**of_here, **{name: value for name, value in given.items() if value}}
 
 
 def folder(*, version: int) -> Path:
@@ -188,7 +192,9 @@ def scratch(*, database: Database) -> Iterator[Database]:
     name = f"{SCRATCH}{token_hex(6)}"
     with database.connect() as line:
         for (left,) in line.execute(LEFT_BEHIND, [f"{SCRATCH}%"]).fetchall():
-            line.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(left)))
+            with suppress(psycopg.errors.InsufficientPrivilege, psycopg.errors.ObjectInUse):
+                # Another owner's, or one that a run has just made, stays.
+                line.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(left)))
         try:
             line.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
         except psycopg.errors.InsufficientPrivilege as error:
@@ -198,7 +204,8 @@ def scratch(*, database: Database) -> Iterator[Database]:
             ) from error
         try:
             _add_vector(database.named(name))
-            yield database.named(name)
+            with database.named(name).connect():  # in use, as other runs see it, also between steps
+                yield database.named(name)
         finally:
             _drop(line, name)
 

@@ -2,7 +2,8 @@
 
 They lie in the data folder, hold ids and counts, and go into every backup. A restore of a backup
 that is older than a receipt leaves that organization out. Should it be wanted all the same, members
-and tokens come back only as the receipt knows them, so nobody has more rights than at the end.
+and tokens come back only as the receipt knows them, so nobody has more rights than at the end. Then
+the receipt is deleted, since what it says is no longer so.
 """
 
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
+from config.backup.access import Access
 from config.embedded.home import write_private
 
 FOLDER = "receipts"
@@ -30,6 +32,7 @@ class Receipt(BaseModel):
     audit_hash: str
     members: dict[UUID, str]  # role by person
     tokens: tuple[UUID, ...]  # the ones that were not revoked
+    access: Access = Access()  # left out: every project closed, and nobody in a project or team
 
 
 def write_receipt(*, home: Path, receipt: Receipt) -> Path:
@@ -43,10 +46,17 @@ def write_receipt(*, home: Path, receipt: Receipt) -> Path:
 
 def later_receipts(*, home: Path, than: datetime) -> dict[UUID, Receipt]:
     """Return the newest receipt of each organization that was dropped after a time."""
-    found = sorted(_receipts(home), key=lambda receipt: receipt.dropped_at)
+    found = sorted((one for _, one in _receipts(home)), key=lambda one: one.dropped_at)
     return {receipt.organization_id: receipt for receipt in found if receipt.dropped_at > than}
 
 
-def _receipts(home: Path) -> Iterator[Receipt]:
+def delete_receipts(*, home: Path, organization_id: UUID) -> None:
+    """Delete the receipts of an organization that exists again."""
+    for path, receipt in _receipts(home):
+        if receipt.organization_id == organization_id:
+            path.unlink(missing_ok=True)
+
+
+def _receipts(home: Path) -> Iterator[tuple[Path, Receipt]]:
     for path in (home / FOLDER).glob("*.json"):
-        yield Receipt.model_validate_json(path.read_text())
+        yield path, Receipt.model_validate_json(path.read_text())

@@ -2,8 +2,8 @@
 
 No right is wider after an organization came back. Where it exists, members, tokens and invitations
 stay as they are. Where it does not, they come from the backup: people who are missing come without
-the rights of operators; members and tokens only as its receipt knows them, if it was dropped; open
-invitations as revoked. A person whose address somebody else has now stays out.
+the rights of operators; members, their accounts and tokens only as its receipt knows them, if it
+was dropped; open invitations as revoked. A person whose address somebody else has now stays out.
 """
 
 from collections.abc import Iterator
@@ -47,10 +47,12 @@ COLUMNS: Final = """
 SELECT attname FROM pg_attribute
 WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped ORDER BY attnum
 """
-# People: only who is missing, without what operators may do.
+# People: only who is missing and whom the receipt knows, without what operators may do.
 BRING_PEOPLE: Final = (
     "DELETE FROM new_accounts_user AS n USING public.accounts_user AS u"
     " WHERE u.id = n.id OR lower(u.email) = lower(n.email)",
+    "DELETE FROM new_accounts_user WHERE %(dropped)s AND id <> ALL (%(members)s::uuid[])"
+    " AND id NOT IN (SELECT user_id FROM new_accounts_token WHERE id = ANY (%(tokens)s::uuid[]))",
     "UPDATE new_accounts_user SET is_staff = false, is_superuser = false",
     *(
         f"DELETE FROM new_{table} WHERE user_id NOT IN (SELECT id FROM new_accounts_user)"  # noqa: S608
@@ -141,7 +143,7 @@ def bring(
         "tokens": [] if receipt is None else list(receipt.tokens),
     }
     for statement in BRING_PEOPLE:
-        line.execute(sql.SQL(statement))
+        line.execute(sql.SQL(statement), given)
     _insert(line, columns, *OF_PEOPLE, *OF_PLAN)
     before = line.execute(SIZES).fetchall()[0]
     for statement in (*BRING_RIGHTS, *BRING_ORGANIZATION):

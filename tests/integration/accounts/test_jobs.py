@@ -332,7 +332,8 @@ def test_old_finished_jobs_and_slots_are_forgotten_but_failed_and_last_ones_stay
 
     states = set(Job.objects.values_list("state", flat=True))
     assert states == {"failed", "quarantined", "queued"}
-    assert set(Slot.objects.values_list("pk", flat=True)) == {slots[0], slots[2]}
+    left = Slot.objects.filter(pk__in=slots)  # backups of other tests have slots too
+    assert set(left.values_list("pk", flat=True)) == {slots[0], slots[2]}
 
 
 def test_an_unknown_job_and_one_of_no_organization_is_not_enqueued() -> None:

@@ -100,6 +100,8 @@ def test_a_bucket_holds_backups_as_a_folder_does(
     name = "cairn-20261121T120000Z"
     assert {key.rpartition("/")[0] for key in bucket} == {f"cairn/{name}"}
 
+    bucket |= {"cairn/cairn-x": b"", f"cairn/{name}/deep/manifest.json": b""}  # somebody else's
+    assert nightly.newest_backup(address=address) == NOW + timedelta(days=1)
     backup = archive.open_backup(address=f"{address}/{name}", secret=KEY)
     actions.restore(backup=backup, database=make_database(), even_erased=False)
 

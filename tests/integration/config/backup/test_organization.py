@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from uuid import UUID, uuid4
 
 import pytest
 from django.core.cache import cache
@@ -16,11 +17,15 @@ from accounts.actions.tokens import revoke_token
 from accounts.caller import Role
 from accounts.errors import InvalidToken
 from accounts.models import Job, Membership, Organization, Token, User
-from config.backup import actions, archive, contents, organizations, shared_rows
+from config.backup import actions, archive, contents, organizations, programs, shared_rows
 from config.backup.contents import Table
 from config.backup.organizations import drop_organization, restore_organization
 from config.backup.places import BackupError
+from config.backup.receipts import later_receipts
+from teams import visibility
+from teams.actions import create_project, create_team
 from teams.audit import verify
+from teams.models import Project, ProjectMember, Team, TeamMember
 from tests.integration.config.backup.conftest import (
     KEY,
     NOW,
@@ -67,11 +72,18 @@ def saved(installation: Installation, tmp_path: Path) -> Iterator[Saved]:
         with people.entered(organization=organization):
             for text in TEXTS:
                 memories.stored(place.caller, NOW, f"{text} Case 7.", project="shop")
+        with people.entered(organization=organization), tenancy.unit():
+            create_project(caller=place.caller, slug="lab", name="Lab", open_to_all=False, now=NOW)
+            ProjectMember.objects.create(
+                project=Project.objects.get(slug="lab"), user_id=colleague.id
+            )
+            create_team(caller=place.caller, slug="core")
+            TeamMember.objects.create(team=Team.objects.get(slug="core"), user_id=colleague.id)
         actions.back_up(address=str(tmp_path), secret=KEY, keep=None, now=timezone.now())
         opened = archive.open_backup(address=str(tmp_path), secret=KEY)
         yield Saved(place=place, colleague=colleague, backup=opened)
         Membership.objects.filter(organization=organization).delete()
-        colleague.delete()
+        User.objects.filter(id=colleague.id).delete()
 
 
 def tables_of_others(place: Place) -> dict[str, Table]:
@@ -85,6 +97,41 @@ def tables_of_others(place: Place) -> dict[str, Table]:
         for name, table in tables.items()
         if not name.startswith(f"{schema}.") and name.partition(".")[2] not in shared
     }
+
+
+def visible_to(saved: Saved, person: User) -> set[UUID]:
+    """Return what a person without an administrator's role belongs to."""
+    organization = organization_of(saved.place)
+    caller = people.as_caller(organization=organization, user=person, role=Role.VIEWER)
+    with people.entered(organization=organization), tenancy.unit():
+        return {*visibility.sight_of(caller=caller).audiences}
+
+
+def change_access(saved: Saved, person_id: UUID, newcomer_id: UUID) -> None:
+    """Close one project, open the other, and let a newcomer take a person's place in the team."""
+    with people.entered(organization=organization_of(saved.place)), tenancy.unit():
+        Project.objects.filter(slug="shop").update(open_to_all=False)
+        Project.objects.filter(slug="lab").update(open_to_all=True)
+        for members in (ProjectMember.objects.all(), TeamMember.objects.all()):
+            members.filter(user_id=person_id).delete()
+        TeamMember.objects.create(team=Team.objects.get(slug="core"), user_id=newcomer_id)
+
+
+def team_of(saved: Saved) -> set[UUID]:
+    """Return who is in the organization's team."""
+    with people.entered(organization=organization_of(saved.place)), tenancy.unit():
+        return {*TeamMember.objects.values_list("user_id", flat=True)}
+
+
+def left_over() -> list[str]:
+    """Return schemas of no organization, and scratch databases that nobody uses."""
+    with actions.own_database().connect() as line:
+        found = line.execute(
+            "SELECT nspname FROM pg_namespace AS n WHERE n.nspname ~ '^t_' AND NOT EXISTS"
+            " (SELECT FROM accounts_organization AS o WHERE o.schema_name = n.nspname)"
+        ).fetchall()
+        unused = line.execute(programs.LEFT_BEHIND, [f"{programs.SCRATCH}%"]).fetchall()
+    return sorted(name for (name,) in (*found, *unused))
 
 
 def holds(place: Place) -> None:
@@ -122,10 +169,13 @@ def test_a_dropped_organization_comes_back_with_no_right_more(
 ) -> None:
     before, others = found_by(saved.place.token), tables_of_others(saved.place)
     tokens = list(Token.objects.order_by("id").values_list("id", "organization_id"))
-    Membership.objects.filter(user=saved.colleague).delete()
+    User.objects.filter(id=saved.colleague.id).delete()
     id = saved.place.caller.organization_id
     reading = Token.objects.get(organization_id=id, scopes=["read"])
     revoke_token(caller=saved.place.caller, token_id=reading.id, now=timezone.now())
+    owner, newcomer = User.objects.get(id=saved.place.caller.user_id), uuid4()
+    change_access(saved, owner.id, newcomer)
+    today, team = visible_to(saved, owner), team_of(saved)
     drop_organization(slug=saved.slug, now=timezone.now())
 
     returned = restore_organization(
@@ -136,7 +186,10 @@ def test_a_dropped_organization_comes_back_with_no_right_more(
     assert found_by(saved.place.token) == before
     with pytest.raises(InvalidToken):
         found_by(saved.place.reading_token)
-    assert not Membership.objects.filter(user=saved.colleague).exists()
+    assert not User.objects.filter(id=saved.colleague.id).exists()
+    assert visible_to(saved, owner) < today  # the project that was closed at the backup
+    assert newcomer in team_of(saved) == team
+    assert id not in later_receipts(home=installation.home, than=NOW)
     holds(saved.place)
     assert tables_of_others(saved.place) == others
     now = list(Token.objects.order_by("id").values_list("id", "organization_id"))
@@ -149,6 +202,8 @@ def test_an_organization_that_exists_is_replaced_with_the_rights_of_today(saved:
     with people.entered(organization=organization):
         memories.stored(saved.place.caller, NOW, "The office cat sleeps on the router.")
     Membership.objects.filter(user=saved.colleague).update(role=Role.VIEWER)
+    at_backup, newcomer = visible_to(saved, saved.colleague), uuid4()
+    change_access(saved, saved.colleague.id, newcomer)
     others = tables_of_others(saved.place)
     wanted = {"backup": saved.backup, "slug": saved.slug, "even_erased": False}
     with pytest.raises(BackupError, match=r"exists.* add --replace"):
@@ -159,6 +214,8 @@ def test_an_organization_that_exists_is_replaced_with_the_rights_of_today(saved:
 
     assert found_by(saved.place.token) == before
     assert Membership.objects.get(user=saved.colleague).role == Role.VIEWER
+    assert len(at_backup - visible_to(saved, saved.colleague)) == len({"shop", "lab", "core"})
+    assert newcomer in team_of(saved)
     assert not Job.objects.filter(organization=organization).exists()
     holds(saved.place)
     with people.entered(organization=organization):
@@ -168,9 +225,9 @@ def test_an_organization_that_exists_is_replaced_with_the_rights_of_today(saved:
 
 
 def test_an_organization_that_stays_busy_is_left_as_it_is(
-    saved: Saved, monkeypatch: pytest.MonkeyPatch
+    saved: Saved, installation: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = found_by(saved.place.token)
+    before, existing = found_by(saved.place.token), left_over()
     monkeypatch.setattr(organizations, "LOCK_WAIT", "SET LOCAL lock_timeout = '50ms'")
     schema = organization_of(saved.place).schema_name
 
@@ -180,18 +237,13 @@ def test_an_organization_that_stays_busy_is_left_as_it_is(
             restore_organization(
                 backup=saved.backup, slug=saved.slug, is_replaced=True, even_erased=False
             )
+        with pytest.raises(BackupError, match="Nothing was changed; the database refused"):
+            drop_organization(slug=saved.slug, now=timezone.now())
 
     assert found_by(saved.place.token) == before
-    with actions.own_database().connect() as line:
-        made = line.execute(
-            "SELECT count(*) FROM pg_namespace AS n WHERE n.nspname ~ '^t_' AND NOT EXISTS"
-            " (SELECT FROM accounts_organization AS o WHERE o.schema_name = n.nspname)"
-        ).fetchall()[0][0]
-        left = line.execute(
-            "SELECT count(*) FROM pg_database WHERE datname LIKE 'cairn_scratch_%'"
-        ).fetchall()[0][0]
-    prepared = 3  # schemas that tests share
-    assert (made, left) == (prepared, 0)
+    assert left_over() == existing
+    id = saved.place.caller.organization_id
+    assert id not in later_receipts(home=installation.home, than=NOW)
 
 
 def test_a_whole_restore_leaves_out_what_was_dropped_since(

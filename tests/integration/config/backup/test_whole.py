@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.contrib.auth import authenticate
+from django.contrib.sessions.backends.db import SessionStore
 from django.core.management import call_command
 from django.db.models.signals import post_migrate
 
 from accounts import tenancy
-from config.backup import actions, archive, contents
+from config.backup import actions, archive, contents, programs
 from config.backup.archive import Backup
 from config.backup.places import BackupError, Folder
 from teams.audit import verify
@@ -119,13 +120,68 @@ def test_old_backups_are_deleted_and_unfinished_ones_do_not_count(
         )
     killed = tmp_path / "cairn-20261101T000000Z"
     killed.mkdir()
-    (killed / "database.dump").write_bytes(b"PGDMP")
+    (killed / "database.dump.draft").write_bytes(b"PGDMP")
 
     made = actions.back_up(address=str(tmp_path), secret=None, keep=2, now=NOW + timedelta(hours=2))
 
     left = ["cairn-20261120T130000Z", "cairn-20261120T140000Z"]
     assert sorted(path.name for path in tmp_path.iterdir()) == left
     assert made.pruned == ("cairn-20261101T000000Z", "cairn-20261120T120000Z")
+
+
+def test_a_backup_that_fails_leaves_no_file(
+    installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokens = installation.home / "tokens"
+    (tokens / "broken").mkdir(parents=True)
+    (tokens / "broken.json").write_bytes(b"\xff")  # no text: reading it fails after the dump
+
+    with pytest.raises(UnicodeDecodeError):
+        actions.back_up(address=str(tmp_path / "to"), secret=KEY, keep=None, now=NOW)
+
+    assert list((tmp_path / "to").iterdir()) == []
+    shutil.rmtree(tokens)
+
+
+def test_browsers_are_signed_out_by_a_restore(
+    installation: Installation, tmp_path: Path, make_database: MakeDatabase
+) -> None:
+    session = SessionStore()
+    session.create()
+    made = actions.back_up(address=str(tmp_path), secret=KEY, keep=None, now=NOW)
+    session.delete()
+    assert made.contents.tables["public.django_session"].rows > 0
+    database = make_database()
+
+    backup = archive.open_backup(address=str(tmp_path), secret=KEY)
+    actions.restore(backup=backup, database=database, even_erased=False)
+
+    with database.connect() as line:
+        assert line.execute("SELECT count(*) FROM django_session").fetchall() == [(0,)]
+
+
+def test_trials_at_the_same_time_leave_each_others_databases_alone(
+    installation: Installation,
+) -> None:
+    with (
+        programs.scratch(database=actions.own_database()) as first,
+        programs.scratch(database=actions.own_database()) as second,
+    ):
+        for database in (first, second):
+            with database.connect() as line:
+                assert line.execute("SELECT current_database()").fetchall() == [(database.name,)]
+
+
+def test_programs_connect_as_the_variables_of_postgres_say(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGSSLMODE", "verify-full")
+    monkeypatch.setenv("PGDATABASE", "another")
+
+    environment = actions.own_database().environment()
+
+    assert environment["PGSSLMODE"] == "verify-full"
+    assert environment["PGDATABASE"] == actions.own_database().name
 
 
 def test_a_database_in_use_is_not_restored_into(backup: Backup) -> None:
