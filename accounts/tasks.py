@@ -105,7 +105,9 @@ def run(*, held: Claim) -> None:
             jobs.finish(held=held, result=result)
             outcome = "done"
         seconds = time.perf_counter() - began
-        metrics.JOB_SECONDS.labels(held.name, jobs.NAMES[held.name], outcome).observe(seconds)
+        metrics.JOB_SECONDS.labels(held.name, jobs.NAMES.get(held.name, ""), outcome).observe(
+            seconds
+        )
 
 
 def _reason(error: CairnError | SoftTimeLimitExceeded | MemoryError) -> str:

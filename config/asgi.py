@@ -7,6 +7,7 @@ Django, sockets only from our own origin; the consumer asks whose session their 
 import asyncio
 import gc
 import os
+import time
 from collections.abc import MutableMapping
 from threading import Thread
 from typing import Any
@@ -57,7 +58,7 @@ async def application(scope: MutableMapping[str, Any], receive: Any, send: Any) 
 async def _answer(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
     """Answer a request; one whose body does not come in time is refused and its line closed."""
     clock = asyncio.get_running_loop().time
-    ends_at, is_whole = clock() + BODY_S, False
+    ends_at, is_whole, began = clock() + BODY_S, False, time.perf_counter()
 
     async def receive_in_time() -> Any:
         nonlocal ends_at, is_whole
@@ -77,4 +78,5 @@ async def _answer(scope: MutableMapping[str, Any], receive: Any, send: Any) -> N
     except TimeoutError:
         if is_whole:
             raise
+        metrics.count_refusal(method=scope["method"], status=TOO_SLOW.status_code, began=began)
         await TOO_SLOW(scope, receive, send)

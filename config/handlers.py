@@ -12,11 +12,11 @@ would read one of a synchronous view into memory first.
 """
 
 import asyncio
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from tempfile import SpooledTemporaryFile
 from typing import Any, Final
-from uuid import uuid4
 
 import django
 from asgiref.sync import sync_to_async
@@ -26,6 +26,7 @@ from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.db import close_old_connections
 from django.http import FileResponse
 from django.urls import set_script_prefix
+from starlette.datastructures import Headers
 
 from accounts.errors import CairnError
 
@@ -41,10 +42,10 @@ class OneThreadHandler(ASGIHandler):
     def __init__(self) -> None:
         """Build the chain; threads start when they are needed. The apps are loaded."""
         from config.admission import gate  # noqa: PLC0415 - it and the next need them
-        from config.rest.problems import respond  # noqa: PLC0415
+        from config.rest.requests import refuse  # noqa: PLC0415
 
         super().__init__()
-        self._gate, self._refuse = gate, respond
+        self._gate, self._refuse = gate, refuse
         self._threads = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="request")
 
     def load_middleware(self, is_async: bool = False) -> None:
@@ -57,6 +58,7 @@ class OneThreadHandler(ASGIHandler):
             body = await self.read_body(receive)
         except RequestAborted:
             return
+        began = time.perf_counter()
         set_script_prefix(get_script_prefix(scope))
         try:
             async with self._gate.turn(scope):
@@ -65,7 +67,10 @@ class OneThreadHandler(ASGIHandler):
                     self._gate.forget()
         except CairnError as error:
             body.close()
-            response = self._refuse(error=error, request_id=uuid4().hex)
+            headers = Headers(raw=scope["headers"])
+            response = self._refuse(
+                error=error, headers=headers, method=scope["method"], began=began
+            )
         if not response.streaming:
             await self.send_response(response, send)
             return

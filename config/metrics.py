@@ -74,6 +74,11 @@ def count_request(*, request: HttpRequest, response: HttpResponseBase, began: fl
     _count(route, str(request.method), response.status_code, began)
 
 
+def count_refusal(*, method: str, status: int, began: float) -> None:
+    """Count a request that came to no view; `began` is of `time.perf_counter`."""
+    _count(telemetry.NOWHERE, method, status, began)
+
+
 async def counted(application: Application, scope: Scope, receive: Any, send: Any) -> None:
     """Let an application that is not Django's answer, and count that."""
     began = time.perf_counter()

@@ -20,7 +20,6 @@ from config.embedded.processes import Group, Process, Program
 
 COMMAND: Final = (sys.executable, "-m", "config.embedded.serving")
 STOP_WEB_SECONDS: Final = 9  # at an end of all; one that is replaced has a minute
-LONGEST_JOB_SECONDS: Final = 900  # a replaced worker finishes what it does: CAIRN_JOB_SECONDS
 
 
 class Fleet:
@@ -59,7 +58,9 @@ class Fleet:
         try:
             self._await_loader()
             for program in self._programs:
-                self._replace(program)
+                if program.reports:
+                    self._replace((program,))
+            self._replace(tuple(one for one in self._programs if not one.reports))
         finally:
             self._retire_loaders()
 
@@ -71,16 +72,20 @@ class Fleet:
         loader = self._loaders[-1] if self._loaders else None
         return self._group.keep_running(replace(program, loader=loader))
 
-    def _replace(self, program: Program) -> None:
-        fresh = self._begin(program)
+    def _replace(self, programs: tuple[Program, ...]) -> None:
+        fresh: list[Process] = []
         try:
-            if program.reports:
-                self._group.await_ready(fresh)
-        except StartError:
-            self._group.retire(fresh)
+            for program in programs:
+                fresh.append(self._begin(program))  # noqa: PERF401 - kept if a later one fails
+            for child in fresh:
+                self._group.await_ready(child)
+        except (StartError, OSError):
+            for child in fresh:
+                self._group.retire(child)
             raise
-        self._group.retire(self._running[program.name])
-        self._running[program.name] = fresh
+        for child in fresh:
+            self._group.retire(self._running[child.name])
+            self._running[child.name] = child
 
     def _retire_loaders(self) -> None:
         """Let the loaders go that no running program would be started again by."""
@@ -104,8 +109,11 @@ def web(*, number: int, listener: int, environment: Mapping[str, str]) -> Progra
     )
 
 
-def worker(*, count: int, environment: Mapping[str, str]) -> Program:
-    """Describe the worker, which does the jobs kept in Postgres, `count` at once."""
+def worker(*, count: int, job_seconds: int, environment: Mapping[str, str]) -> Program:
+    """Describe the worker, which does the jobs kept in Postgres, `count` at once.
+
+    One that is replaced finishes what it does, which takes it `job_seconds` at most.
+    """
     arguments = (
         *("-P", "prefork", "-c", str(count), "-l", "WARNING"),
         *("--without-gossip", "--without-mingle"),
@@ -117,7 +125,7 @@ def worker(*, count: int, environment: Mapping[str, str]) -> Program:
         environment=environment,
         folder=env.ROOT,
         halts=((signal.SIGTERM, 5), (signal.SIGQUIT, 3)),
-        retirement=((signal.SIGTERM, LONGEST_JOB_SECONDS), (signal.SIGQUIT, 30)),
+        retirement=((signal.SIGTERM, job_seconds), (signal.SIGQUIT, 30)),
     )
 
 

@@ -175,16 +175,21 @@ def holder(*, home: Home) -> int | None:
 
 
 def read_restarts(*, home: Home) -> tuple[int, str]:
-    """Return how many restarts there were since the start, and the failure of the last or ""."""
+    """Return how many restarts there were since the start, and the failure of the last or "".
+
+    Raises StartError for a damaged file.
+    """
     try:
         stored = json.loads(home.restarts.read_text())
+        return int(stored["count"]), str(stored["failure"])
     except FileNotFoundError:
         return 0, ""
-    return int(stored["count"]), str(stored["failure"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise StartError(f"{home.restarts} is damaged; delete it and try again.") from error
 
 
 def note_restart(*, home: Home, failure: str) -> None:
-    """Keep that a restart came to its end, for whoever asked for it."""
+    """Keep that a restart came to its end, for whoever asked for it. Raises StartError, OSError."""
     count = read_restarts(home=home)[0] + 1
     write_private(path=home.restarts, text=json.dumps({"count": count, "failure": failure}))
 

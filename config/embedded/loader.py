@@ -17,9 +17,10 @@ import select
 import signal
 import socket
 import sys
-from collections.abc import Mapping
+import traceback
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Final, NoReturn
 
 from config import env
 from config.embedded import serving
@@ -105,12 +106,28 @@ def main(*, descriptor: int) -> None:
     output, *descriptors = given
     name, *arguments = json.loads(message)
     _settle(name=name, supervisor=supervisor, output=output)
+    end_with(lambda: serving.run(kind_of(name=name), arguments=arguments, descriptors=descriptors))
+
+
+def end_with(run: Callable[[], int]) -> NoReturn:
+    """Run a program and end the process by its code, as Python would but without its destructors.
+
+    Those of the runtime would wait for threads that a fork does not have.
+    """
     code = 1
     try:
-        code = serving.run(kind_of(name=name), arguments=arguments, descriptors=descriptors)
+        code = run()
     except SystemExit as ending:
-        code = ending.code if isinstance(ending.code, int) else 1
-    os._exit(code)  # the runtime's destructors would wait for threads that a fork does not have
+        if isinstance(ending.code, str):
+            print(ending.code, file=sys.stderr)
+        else:
+            code = int(ending.code or 0)
+    except BaseException:  # noqa: BLE001 - whatever it is, the process ends here
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
 
 
 def _fork_twice() -> int:

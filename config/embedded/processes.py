@@ -425,8 +425,8 @@ class Group:
 
     def add(self, child: Process) -> None:
         """Start a child and look after it from now on; raises StartError when it cannot start."""
-        self._children.append(child)
         child.start(now=time.monotonic())
+        self._children.append(child)
 
     def keep_running(
         self, program: Program, *, is_ready: Callable[[], bool] | None = None
@@ -470,7 +470,9 @@ class Group:
 
     def retire(self, child: Process) -> None:
         """Ask a child to end when it has finished what it has begun, and never start it again."""
-        child.restarts, child.retired_at = False, time.monotonic()
+        child.restarts, child.restart_at, child.retired_at = False, None, time.monotonic()
+        if child.child is None and child in self._children:
+            self._children.remove(child)  # it ended before, and waited to be started again
 
     def turn(self) -> None:
         """Wait shortly for something to do and do it. Raises StopRequested."""

@@ -1,6 +1,7 @@
 """Restore a whole backup into a new data folder, with only the two servers running meanwhile.
 
-The folder gets the secrets that an encrypted backup holds, unless it has some.
+The folder gets the secrets that an encrypted backup holds, unless it has some. Where the
+environment gives them, the backup need not.
 """
 
 import json
@@ -19,6 +20,8 @@ from config.embedded.processes import Console, Group, Program, StopRequested
 from config.embedded.servers import Durability
 from config.embedded.startup import Setup
 
+SECRETS = ("CAIRN_SECRET_KEY", "CAIRN_TOKEN_PEPPER")  # given by the environment, or kept
+
 
 def run(
     *,
@@ -34,26 +37,27 @@ def run(
     options = () if key_file is None else ("--key-file", str(key_file.absolute()))
     with homes.held(home=home):
         if home.is_first_start:
-            text = _secrets(home, address, key_file)
-            write_private(path=home.root / "secrets.json", text=text)
+            are_set = all(environment.get(name) for name in SECRETS)
+            if text := _secrets(home, address, key_file, are_needed=not are_set):
+                write_private(path=home.root / "secrets.json", text=text)
         if not _restore(setup, environment, console, (address, *options)):
             raise StartError(f"{source} was not restored; the reason is above.")
     console.say(f"{home.root} is restored; start it with: make run")
 
 
-def _secrets(home: Home, address: str, key_file: Path | None) -> str:
-    """Return the secrets that the backup holds. Raises StartError when it holds none."""
+def _secrets(home: Home, address: str, key_file: Path | None, *, are_needed: bool) -> str:
+    """Return the secrets that the backup holds. Raises StartError when it lacks needed ones."""
     try:
         backup = open_backup(address=address, secret=read_secret(path=key_file))
         files = json.loads(b"".join(backup.read(HOME)))
     except BackupError as error:
         raise StartError(str(error)) from error
-    if "secrets.json" not in files:
+    if "secrets.json" not in files and are_needed:
         raise StartError(
             f"{backup.name} is not encrypted, so it holds no secrets; put the secrets.json of that "
-            f"installation into {home.root} first."
+            f"installation into {home.root} first, or set {' and '.join(SECRETS)}."
         )
-    return str(files["secrets.json"])
+    return str(files.get("secrets.json", ""))
 
 
 def _restore(

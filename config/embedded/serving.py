@@ -8,11 +8,14 @@ supervisor knows of them stands in `fleet`.
 # ruff: noqa: PLC0415 - the supervisor knows this module too, and must stay small
 
 import gc
+import logging
 import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Final
+
+log = logging.getLogger(__name__)
 
 CELERY: Final = ("worker", "beat")
 ROOT_WARNING: Final = "You're running the worker with superuser"  # containers do so by design
@@ -26,7 +29,8 @@ def load() -> None:
     from memory.providers import registry
     from memory.secrets import scanner
 
-    scanner.prepare()
+    if fault := scanner.fault():  # writes are refused then, everything else is served
+        log.error("The rules about secrets cannot be read, so nothing can be stored: %s", fault)
     registry.preload()
     gc.collect()
     gc.freeze()  # forks share it, and no collection looks through it again

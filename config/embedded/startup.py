@@ -48,6 +48,7 @@ class Setup:
     models: Path
     web_processes: int
     workers: int
+    job_seconds: int
     with_demo: bool
     database_url: str
     redis_url: str
@@ -68,6 +69,7 @@ def read(*, environment: Mapping[str, str]) -> Setup:
         models=values["CAIRN_MODELS"] if environment.get("CAIRN_MODELS") else home / "models",
         web_processes=values["CAIRN_WEB_PROCESSES"] or min(cores(), MOST_WEB_PROCESSES),
         workers=values["CAIRN_WORKERS"],
+        job_seconds=values["CAIRN_JOB_SECONDS"],
         with_demo=values["CAIRN_DEMO"],
         database_url=values["DATABASE_URL"],
         redis_url=values["REDIS_URL"],
@@ -156,7 +158,7 @@ def _start(
                 web(number=number, listener=listener.fileno(), environment=serving)
                 for number in range(1, setup.web_processes + 1)
             ),
-            worker(count=setup.workers, environment=serving),
+            worker(count=setup.workers, job_seconds=setup.job_seconds, environment=serving),
             beat(run_folder=home.run, environment=serving),
         ),
     )
@@ -209,10 +211,13 @@ def _restart(
         run_steps(group=group, setup=setup, home=home, environment=environment)
         fleet.replace()
         group.console.say(f"restarted in {time.monotonic() - began:.1f} s")
-    except StartError as error:
+    except (StartError, OSError, ValueError) as error:  # a full disk, no descriptors, a torn file
         failure = str(error)
         group.console.say(f"not restarted, what ran before goes on: {failure}")
-    homes.note_restart(home=home, failure=failure)
+    try:
+        homes.note_restart(home=home, failure=failure)
+    except (StartError, OSError) as error:
+        group.console.say(f"how the restart ended cannot be kept: {error}")
 
 
 def _play_demo(group: Group, home: Home, environment: Mapping[str, str]) -> None:
@@ -278,8 +283,13 @@ def given_to_children(
 
 
 def without_owner(*, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return what web, worker and beat are told: everything but how to become the owner."""
-    return {name: value for name, value in environment.items() if name != OWNERS_ALONE}
+    """Return what web, worker and beat are told: everything but how to become the owner.
+
+    Nor the port of a worker's own metrics: web processes answer for it, and a replaced worker
+    would still have the port when the next one comes up.
+    """
+    left_out = {OWNERS_ALONE, "CAIRN_METRICS_PORT"}
+    return {name: value for name, value in environment.items() if name not in left_out}
 
 
 def due_steps(

@@ -9,7 +9,7 @@ for pages, which know nothing of this layer.
 
 import re
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 from uuid import uuid4
 
@@ -22,6 +22,7 @@ from django.utils.text import compress_string
 from accounts import audit, free_texts
 from accounts.api.requests import address_of
 from accounts.audit import Origin, Surface
+from accounts.errors import CairnError
 from config import metrics, telemetry, throttling
 from config.rest import problems
 
@@ -62,11 +63,29 @@ class RequestMiddleware:
         return _leave(request, await self.get_response(request))
 
 
-def _arrive(request: HttpRequest) -> None:
-    offered = request.headers.get(HEADER, "")
+def refuse(*, error: CairnError, headers: Mapping[str, str], method: str, began: float) -> Any:
+    """Return the answer to a request that comes to no view; count and log it like others.
+
+    `began` is of `time.perf_counter`.
+    """
+    request_id = _begin(headers.get(HEADER, ""))
+    response = problems.respond(error=error, request_id=request_id)
+    for name, value in {**HEADERS, HEADER: request_id}.items():
+        response.headers[name] = value
+    metrics.count_refusal(method=method, status=error.status, began=began)
+    return response
+
+
+def _begin(offered: str) -> str:
+    """Return the request's id, the offered one where it may be kept, and log by it from now on."""
     is_taken = ACCEPTED.match(offered) and free_texts.masked(text=offered) == offered
     request_id = offered if is_taken else uuid4().hex
     telemetry.begin(request_id)
+    return request_id
+
+
+def _arrive(request: HttpRequest) -> None:
+    request_id = _begin(request.headers.get(HEADER, ""))
     surface = Surface.ADMIN if request.path.startswith(ADMIN) else Surface.PAGE
     peer = str(request.META.get("REMOTE_ADDR", ""))
     origin = Origin(

@@ -44,6 +44,7 @@ VAGUE = {"utils", "helpers", "misc", "common"}
 BROAD = {"Exception", "BaseException"}
 PROCESS_BOUNDARIES = {  # where a process must live on, or clean up before it passes the error on
     "accounts/tasks.py",
+    "config/embedded/loader.py",
     "config/embedded/processes.py",
 }
 

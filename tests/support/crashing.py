@@ -197,7 +197,9 @@ class Installation:
             command = (sys.executable, *PROGRAM, "work")
             return Program(name=name, command=command, environment=told, folder=env.ROOT)
         if name == "worker":
-            worker = fleet.worker(count=setup.workers, environment=told)
+            worker = fleet.worker(
+                count=setup.workers, job_seconds=setup.job_seconds, environment=told
+            )
             return replace(worker, command=(*worker.command, "-I", MOMENTS))
         address = ("--host", setup.host, "--port", str(setup.port), "--log-level", "warning")
         command = (sys.executable, "-m", "uvicorn", f"{MOMENTS}_web:application", *address)

@@ -9,9 +9,10 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
+from accounts import metrics
 from accounts.api import jobs
 from accounts.errors import InvalidToken, RateLimited
-from config import admission
+from config import admission, telemetry
 from config.admission import Gate
 from tests.support.agents import agent
 from tests.support.live import Place
@@ -256,6 +257,11 @@ async def test_calls_are_answered_while_one_waits_for_news(
     assert (answer.status_code, is_waiting, last.status_code) == (200, True, 200)
 
 
+def refused_count() -> float:
+    """Return how many requests that came to no view were answered by 429 in this process."""
+    return float(metrics.REQUESTS.labels(telemetry.NOWHERE, "GET", 429)._value.get())
+
+
 @pytest.fixture
 def closed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The gate of the running server lets nobody in."""
@@ -268,7 +274,8 @@ def closed(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_refusal_says_when_to_come_again_and_liveness_is_answered(
     address: str, place: Place
 ) -> None:
-    headers = {"Authorization": f"Bearer {place.token}"}
+    headers = {"Authorization": f"Bearer {place.token}", "X-Request-Id": "mine-1"}
+    before = refused_count()
     async with httpx.AsyncClient(base_url=address, headers=headers) as client:
         rest = await client.get("/api/v1/projects")
         mcp = await client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "ping"})
@@ -277,6 +284,8 @@ async def test_a_refusal_says_when_to_come_again_and_liveness_is_answered(
     assert (rest.status_code, rest.headers["Content-Type"]) == (429, "application/problem+json")
     assert rest.json()["code"] == "rate_limited"
     assert int(rest.headers["Retry-After"]) > 0
+    assert (rest.headers["X-Request-Id"], rest.json()["request_id"]) == ("mine-1", "mine-1")
+    assert refused_count() == before + 1
     assert mcp.status_code == 429
     assert int(mcp.headers["Retry-After"]) > 0
     assert live.status_code == 200

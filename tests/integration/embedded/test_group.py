@@ -3,11 +3,14 @@
 import io
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
+from config import env
 from config.embedded import processes
 from config.embedded.home import StartError
 from config.embedded.processes import Group, Process, StopRequested
@@ -150,6 +153,56 @@ def test_a_retired_child_may_finish_and_is_not_started_again(
     assert "web      | finished" in printed.getvalue()
     assert "starting it again" not in printed.getvalue()
     assert new.child is not None
+
+
+def test_a_retired_child_that_was_to_be_started_again_is_forgotten(
+    group: Group, make_child: MakeChild, printed: io.StringIO
+) -> None:
+    child = make_child("print('up', flush=True)")
+    group.add(child)
+    turn_until(group, lambda: child.restart_at is not None)
+    assert child.restart_at is not None
+
+    group.retire(child)
+
+    assert not child.is_due(now=child.restart_at or child.started_at + 3_600)
+    assert printed.getvalue().count("| up") == 1
+
+
+def test_a_child_that_cannot_be_started_is_not_kept(group: Group, make_child: MakeChild) -> None:
+    child = make_child("")
+    child.program = replace(child.program, command=("/nowhere/worker",))
+    with pytest.raises(StartError):
+        group.add(child)
+
+    group.retire(child)
+    group.turn()
+
+    assert child.child is None
+
+
+@pytest.mark.parametrize(
+    ("ending", "code", "said"),
+    [
+        ("return 3", 3, ""),
+        ("sys.exit()", 0, ""),
+        ("sys.exit('no settings')", 1, "no settings\n"),
+        ("raise ValueError('odd')", 1, "ValueError: odd\n"),
+    ],
+)
+def test_a_forked_program_ends_as_one_that_is_executed(ending: str, code: int, said: str) -> None:
+    text = (
+        "import sys\nfrom config.embedded import loader\n"
+        f"def run():\n    {ending}\nloader.end_with(run)"
+    )
+
+    ended = subprocess.run(
+        (sys.executable, "-c", text), cwd=env.ROOT, capture_output=True, text=True, check=False
+    )
+
+    assert ended.returncode == code
+    assert ended.stderr.endswith(said)
+    assert bool(ended.stderr) == bool(said)
 
 
 def test_a_child_that_reports_is_ready_when_it_has(group: Group, make_child: MakeChild) -> None:

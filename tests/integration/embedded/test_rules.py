@@ -143,6 +143,10 @@ def test_the_holder_of_a_folder_and_the_end_of_its_restarts_are_known(tmp_path: 
     home.note_restart(home=folder, failure="the loader does not start")
     assert home.read_restarts(home=folder) == (2, "the loader does not start")
 
+    folder.restarts.write_text("{")
+    with pytest.raises(StartError, match=r"restarts\.json is damaged; delete it"):
+        home.note_restart(home=folder, failure="")
+
 
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", '{"secret_key": "short", "token_pepper": "short"}']
