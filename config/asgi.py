@@ -49,6 +49,7 @@ async def application(scope: MutableMapping[str, Any], receive: Any, send: Any) 
         metrics.start_reporting(program="web")
         tracing.start_export(service="cairn-web")
         await agents(scope, receive, send)
+        await asyncio.to_thread(tracing.stop_export)
     elif scope["type"] == "websocket":
         await sockets(scope, receive, send)
     else:

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from celery import Celery
 from celery.schedules import schedule
-from celery.signals import task_prerun, worker_init, worker_process_init
+from celery.signals import task_prerun, worker_init, worker_process_init, worker_process_shutdown
 from django.conf import settings
 from kombu.entity import Queue
 
@@ -108,6 +108,14 @@ def forget_last_organization(**_: Any) -> None:
     from accounts import tenancy  # noqa: PLC0415 - as above
 
     tenancy.forget_last()
+
+
+@worker_process_shutdown.connect  # type: ignore[untyped-decorator]
+def send_spans(**_: Any) -> None:
+    """Lose no span of a process that ends."""
+    from config import tracing  # noqa: PLC0415 - as above
+
+    tracing.stop_export()
 
 
 @worker_process_init.connect  # type: ignore[untyped-decorator]

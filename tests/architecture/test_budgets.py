@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 APPS = ("accounts", "config", "frontend", "graph", "teams")
 BUDGETS = {  # subject: lines
     "accounts": 7_450,
-    "config": 9_070,
+    "config": 9_150,
     "frontend": 6_570,
     "graph": 3_200,
     "memory/api": 4_130,

@@ -7,7 +7,6 @@ import asyncio
 import sys
 
 import httpx
-from opentelemetry import trace
 
 from config import asgi, tracing
 
@@ -28,4 +27,4 @@ if __name__ == "__main__":
     from accounts import tasks
 
     tasks.wake.apply(args=["bulk"])
-    trace.get_tracer_provider().shutdown()
+    tracing.stop_export()
