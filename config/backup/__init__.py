@@ -1,4 +1,4 @@
-"""Backups: a consistent copy of everything, kept whole, encrypted, tried, and brought back.
+"""Backups: a consistent copy of everything, kept whole, encrypted, tried, and restored.
 
 What it is for. One folder a backup, in a folder or a bucket (`places.py`):
 
@@ -18,7 +18,7 @@ Decisions.
   stay out: `migrate` makes them for the roles of the installation.
 - Every file is encrypted with a key of its own in chunks (`sealing.py`). Without a key, the secrets
   of the installation stay out of the backup, because they make the digests of tokens usable.
-- One organization comes back by a scratch database (`organizations.py`), and backups are tried in
+- One organization is restored by a scratch database (`organizations.py`), and backups are tried in
   one (`verification.py`). What was dropped stays dropped, by its receipt (`receipts.py`).
 - A load is one transaction that commits when the last byte was well: nothing is half restored.
 - The digest of a table does not depend on the order of rows, so it is compared without sorting.

@@ -135,8 +135,8 @@ def restore(*, backup: Backup, database: Database, even_erased: bool) -> tuple[R
     backup.check()
     home = Path(settings.CAIRN_HOME)
     receipts = {} if even_erased else later_receipts(home=home, than=backup.manifest.made_at)
-    held_by = read_contents(backup=backup).organizations
-    dropped = tuple(held for held in held_by if held.id in receipts)
+    organizations = read_contents(backup=backup).organizations
+    dropped = tuple(organization for organization in organizations if organization.id in receipts)
     written = write_home(home=home, files=json.loads(b"".join(backup.read(HOME))))
     with ExitStack() as undoing:  # unless the load ends well
         for name in written:
@@ -145,19 +145,19 @@ def restore(*, backup: Backup, database: Database, even_erased: bool) -> tuple[R
             database=database,
             binaries=binaries,
             archive=lambda: backup.read(DATABASE),
-            but=frozenset(held.schema_name for held in dropped),
+            but=frozenset(organization.schema_name for organization in dropped),
             closing=itertools.chain(
                 (SIGN_OUT,),
                 (
                     statement.as_string()
-                    for held in dropped
-                    for statement in shared_rows.deletions(organization_id=held.id)
+                    for organization in dropped
+                    for statement in shared_rows.deletions(organization_id=organization.id)
                 ),
             ),
         )
         undoing.pop_all()
     migrate_in(database=database)
-    return tuple(receipts[held.id] for held in dropped)
+    return tuple(receipts[organization.id] for organization in dropped)
 
 
 def migrate_in(*, database: Database) -> None:

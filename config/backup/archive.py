@@ -129,7 +129,7 @@ def name_at(*, moment: datetime) -> str:
     return f"cairn-{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}"
 
 
-def moment_of(*, name: str) -> datetime:
+def start_of(*, name: str) -> datetime:
     """Return when a backup of this name began."""
     return datetime.strptime(name, "cairn-%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
 

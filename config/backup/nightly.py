@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from config import env
-from config.backup.archive import moment_of, whole_backups
+from config.backup.archive import start_of, whole_backups
 from config.backup.places import BackupError, open_place
 from config.embedded.processes import Program, start_program
 
@@ -36,7 +36,7 @@ def is_due(*, newest: datetime | None, now: datetime, hour: int) -> bool:
 def newest_backup(*, address: str) -> datetime | None:
     """Return when the newest whole backup of a place was made. Raises BackupError."""
     names = whole_backups(place=open_place(address=address))
-    return moment_of(name=names[-1]) if names else None
+    return start_of(name=names[-1]) if names else None
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
-"""One organization: brought back from a backup into a running installation, or dropped.
+"""One organization: restored from a backup into a running installation, or dropped.
 
-To bring it back, the shared tables and its schema are loaded into a scratch database, compared with
-what the backup promises, and migrated. From there the schema is copied under a name of its own, and
+To restore it, the shared tables and its schema are loaded into a scratch database, compared with
+what the backup recorded, and migrated. From there the schema is copied under a name of its own, and
 one short transaction puts it in place: until then the organization that it replaces is in use.
 
 What comes back of the shared tables is `shared_rows.py`. Jobs stay out: what is missing (a vector,
@@ -55,7 +55,7 @@ WHERE organization_id = %s AND revoked_at IS NULL AND expires_at > now() ORDER B
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Returned:
-    """An organization that was brought back, and how many of its people and tokens were not."""
+    """An organization that was restored, and how many of its people and tokens were not."""
 
     slug: str
     rows: int
@@ -66,13 +66,13 @@ class Returned:
 def restore_organization(
     *, backup: Backup, slug: str, is_replaced: bool, even_erased: bool
 ) -> Returned:
-    """Bring one organization back as it was. Raises BackupError; nothing has changed then."""
+    """Restore one organization as it was. Raises BackupError; nothing has changed then."""
     check_version(manifest=backup.manifest)
     check_secrets(backup=backup)
-    promised = read_contents(backup=backup)
-    wanted = promised.organization(slug)
+    recorded = read_contents(backup=backup)
+    wanted = recorded.organization(slug)
     if wanted is None:
-        known = ", ".join(each.slug for each in promised.organizations)
+        known = ", ".join(each.slug for each in recorded.organizations)
         raise BackupError(f"{backup.name} has no organization {slug}; it has {known}.")
     database = own_database()
     with connected(database) as line:
@@ -83,10 +83,10 @@ def restore_organization(
     if receipt is not None and not even_erased:
         raise BackupError(
             f"{slug} was dropped on {receipt.dropped_at:%Y-%m-%d} by {receipt.dropped_by}. "
-            "To bring it back all the same, add --even-erased."
+            "To restore it all the same, add --even-erased."
         )
     backup.check()
-    others = frozenset(each.schema_name for each in promised.organizations) - {wanted.schema_name}
+    others = frozenset(each.schema_name for each in recorded.organizations) - {wanted.schema_name}
     with programs.scratch(database=database) as scratch:
         programs.load(
             database=scratch,
@@ -94,7 +94,7 @@ def restore_organization(
             archive=lambda: backup.read(DATABASE),
             but=others,
         )
-        _compare(scratch, promised, wanted)
+        _compare(scratch, recorded, wanted)
         migrate_in(database=scratch)
         fresh = f"t_{uuid4().hex}"
         options = ("--format=plain", f"--schema={fresh}")
@@ -110,7 +110,7 @@ def restore_organization(
     log.warning("Organization %s was restored from %s", slug, backup.name)
     rows = sum(
         table.rows
-        for name, table in promised.tables.items()
+        for name, table in recorded.tables.items()
         if name.startswith(f"{wanted.schema_name}.")
     )
     return Returned(slug=slug, rows=rows, members_left_out=returned[0], tokens_left_out=returned[1])
@@ -119,7 +119,7 @@ def restore_organization(
 def drop_organization(*, slug: str, now: datetime) -> tuple[Receipt, Path]:
     """Delete an organization for good; return the receipt, and where it is kept.
 
-    The receipt is written first: without one, a restore would bring back what was erased. Raises
+    The receipt is written first: without one, a restore would return what was erased. Raises
     BackupError; nothing has changed then.
     """
     with connected(own_database()) as line:
@@ -170,15 +170,15 @@ def _current(
     return None
 
 
-def _compare(scratch: Database, promised: Contents, wanted: OrganizationContents) -> None:
-    """Check that what was loaded is what the backup promises. Raises BackupError."""
+def _compare(scratch: Database, recorded: Contents, wanted: OrganizationContents) -> None:
+    """Check that what was loaded is what the backup recorded. Raises BackupError."""
     schemas = frozenset({"public", wanted.schema_name})
     with scratch.connect() as line:
         now = contents.count_contents(connection=line, schemas=schemas)
     tables = {
-        name: table for name, table in promised.tables.items() if name.partition(".")[0] in schemas
+        name: table for name, table in recorded.tables.items() if name.partition(".")[0] in schemas
     }
-    found = contents.differences(was=promised.model_copy(update={"tables": tables}), now=now)
+    found = contents.differences(was=recorded.model_copy(update={"tables": tables}), now=now)
     if found:
         raise BackupError(f"Nothing was restored; the copy is not as it was: {found[0]}.")
 
@@ -209,7 +209,9 @@ def _put_in_place(
         if current is not None:
             shared_rows.follow(line=line, organization_id=wanted.id)
             return 0, 0
-        return shared_rows.bring(line=line, columns=copied, schema_name=schema, receipt=receipt)
+        return shared_rows.insert_rows(
+            line=line, columns=copied, schema_name=schema, receipt=receipt
+        )
 
 
 def _renaming(before: str, after: str) -> sql.Composed:
@@ -223,7 +225,7 @@ def _drop_schema(line: psycopg.Connection[Any], name: str) -> None:
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """Say in a sentence what the database refused; its transaction has changed nothing."""
+    """Say in a message what the database refused; its transaction has changed nothing."""
     try:
         yield
     except psycopg.Error as error:

@@ -160,7 +160,7 @@ class Bucket:
 
     @contextmanager
     def _refusals(self, verb: str) -> Iterator[None]:
-        """Say in a sentence what the store refused."""
+        """Say in a message what the store refused."""
         try:
             yield
         except (BaseError, OSError, ValueError) as error:

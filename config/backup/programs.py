@@ -83,7 +83,7 @@ class Database:
 
     def environment(self) -> dict[str, str]:
         """Return what tells Postgres' programs where and who they are."""
-        given = {
+        values = {
             "PGHOST": self.host,
             "PGPORT": self.port,
             "PGUSER": self.user,
@@ -95,7 +95,7 @@ class Database:
             for name, value in os.environ.items()
             if name in {"PATH", "TMPDIR"} or name.startswith("PG")
         }
-        return {**of_here, **{name: value for name, value in given.items() if value}}
+        return {**of_here, **{name: value for name, value in values.items() if value}}
 
 
 def folder(*, version: int) -> Path:
@@ -242,12 +242,12 @@ def _entries(database: Database, binaries: Path, archive: Stream, but: frozenset
         if process.wait() != 0:
             raise BackupError(f"pg_restore failed: {words()}")
     found = (ENTRY.match(line) for line in lines)
-    kept = (
+    entries = (
         entry[0]
         for entry in found
         if entry and not EXTENSION.match(entry[1]) and not but & {*TENANT.findall(entry[1])}
     )
-    return "\n".join(kept)
+    return "\n".join(entries)
 
 
 def _feed(process: subprocess.Popen[bytes], chunks: Iterator[bytes]) -> None:

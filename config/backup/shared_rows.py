@@ -48,7 +48,7 @@ SELECT attname FROM pg_attribute
 WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped ORDER BY attnum
 """
 # People: only who is missing and whom the receipt knows, without what operators may do.
-BRING_PEOPLE: Final = (
+SELECT_PEOPLE: Final = (
     "DELETE FROM new_accounts_user AS n USING public.accounts_user AS u"
     " WHERE u.id = n.id OR lower(u.email) = lower(n.email)",
     "DELETE FROM new_accounts_user WHERE %(dropped)s AND id <> ALL (%(members)s::uuid[])"
@@ -61,7 +61,7 @@ BRING_PEOPLE: Final = (
     ),
 )
 # Credentials: of people who are there, and as the receipt knows them.
-BRING_RIGHTS: Final = (
+SELECT_RIGHTS: Final = (
     "DELETE FROM new_accounts_membership"
     " WHERE user_id NOT IN (SELECT id FROM public.accounts_user)"
     " OR (%(dropped)s AND user_id <> ALL (%(members)s::uuid[]))",
@@ -77,7 +77,7 @@ BRING_RIGHTS: Final = (
     "UPDATE new_accounts_invitation SET revoked_at = now()"
     " WHERE accepted_at IS NULL AND revoked_at IS NULL",
 )
-BRING_ORGANIZATION: Final = (
+SET_ORGANIZATION: Final = (
     "UPDATE new_accounts_organization SET ready = true, schema_name = %(schema)s,"
     " schema_version = (SELECT max(position) FROM public.accounts_schemastep),"
     " plan_id = (SELECT p.id FROM public.accounts_plan AS p"
@@ -126,7 +126,7 @@ def follow(*, line: psycopg.Connection[Any], organization_id: UUID) -> None:
         line.execute(sql.SQL(statement), {"id": organization_id})
 
 
-def bring(
+def insert_rows(
     *,
     line: psycopg.Connection[Any],
     columns: dict[str, list[str]],
@@ -135,19 +135,19 @@ def bring(
 ) -> tuple[int, int]:
     """Move the copied rows in; return how many memberships and tokens were left out."""
     members = {} if receipt is None else receipt.members
-    given = {
+    values = {
         "schema": schema_name,
         "dropped": receipt is not None,
         "members": list(members),
         "roles": list(members.values()),
         "tokens": [] if receipt is None else list(receipt.tokens),
     }
-    for statement in BRING_PEOPLE:
-        line.execute(sql.SQL(statement), given)
+    for statement in SELECT_PEOPLE:
+        line.execute(sql.SQL(statement), values)
     _insert(line, columns, *OF_PEOPLE, *OF_PLAN)
     before = line.execute(SIZES).fetchall()[0]
-    for statement in (*BRING_RIGHTS, *BRING_ORGANIZATION):
-        line.execute(sql.SQL(statement), given)
+    for statement in (*SELECT_RIGHTS, *SET_ORGANIZATION):
+        line.execute(sql.SQL(statement), values)
     after = line.execute(SIZES).fetchall()[0]
     _insert(line, columns, *(table for table in OF_ORGANIZATION if table in columns))
     return before[0] - after[0], before[1] - after[1]

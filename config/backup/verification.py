@@ -1,6 +1,6 @@
 """Try a backup: restore it into a scratch database, and look whether the product works there.
 
-Compared with what the backup promises: the rows and digest of every table, so all vectors too. Then
+Compared with what the backup recorded: the rows and digest of every table, so all vectors too. Then
 the tables are brought to this version, every audit log has to hold up to its head, and a search in
 every organization has to find one of its memories by its own words.
 """
@@ -56,7 +56,7 @@ def try_backup(*, backup: Backup, now: datetime) -> Iterator[tuple[bool, str]]:
     check_version(manifest=backup.manifest)
     backup.check()
     yield True, f"{backup.name}: all files are as they were written"
-    promised = read_contents(backup=backup)
+    recorded = read_contents(backup=backup)
     database = own_database()
     with connected(database) as line:
         binaries = programs.folder(version=line.info.server_version)
@@ -64,14 +64,14 @@ def try_backup(*, backup: Backup, now: datetime) -> Iterator[tuple[bool, str]]:
         programs.load(database=scratch, binaries=binaries, archive=lambda: backup.read(DATABASE))
         with scratch.connect() as line:
             found = contents.count_contents(connection=line)
-        different = contents.differences(was=promised, now=found)
+        different = contents.differences(was=recorded, now=found)
         yield from ((False, line) for line in different)
         rows = sum(table.rows for table in found.tables.values())
         if not different:
             yield True, f"{len(found.tables)} tables with {rows} rows are as they were"
         migrate_in(database=scratch)
         with _inside(scratch):
-            for organization in promised.organizations:
+            for organization in recorded.organizations:
                 if organization.ready:
                     yield _check_audit_log(organization)
                     yield _check_search(scratch, organization, now)
@@ -80,13 +80,13 @@ def try_backup(*, backup: Backup, now: datetime) -> Iterator[tuple[bool, str]]:
 @contextmanager
 def _inside(scratch: Database) -> Iterator[None]:
     """Let the product work in the scratch database; the cache of the real one learns nothing."""
-    kept = caches["default"]
+    original = caches["default"]
     caches["default"] = LocMemCache(scratch.name, {})
     try:
         with connection.as_owner_of(database=scratch.name):  # type: ignore[attr-defined]
             yield
     finally:
-        caches["default"] = kept
+        caches["default"] = original
 
 
 def _check_audit_log(organization: OrganizationContents) -> tuple[bool, str]:

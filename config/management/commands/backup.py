@@ -23,7 +23,7 @@ class Command(BaseCommand):
         add_key_option(parser)
 
     def handle(self, *args: Any, to: str, keep: int | None, **options: Any) -> None:
-        """Make it; refuse in a sentence."""
+        """Make it; refuse with a message."""
         if keep is not None and keep < 1:
             raise CommandError("--keep is how many backups stay, at least 1.")
         try:

@@ -32,7 +32,7 @@ class Command(BaseCommand):
         add_key_option(parser)
 
     def handle(self, *args: Any, source: str, secrets: Path | None, **options: Any) -> None:
-        """Do it; refuse in a sentence."""
+        """Do it; refuse with a message."""
         try:
             backup = open_backup(address=source, secret=read_secret(path=options["key_file"]))
             if secrets is not None:
@@ -49,7 +49,7 @@ class Command(BaseCommand):
         for receipt in dropped:
             self.stdout.write(
                 f"{receipt.slug} was dropped on {receipt.dropped_at:%Y-%m-%d} and stays out; "
-                f"--organization {receipt.slug} --even-erased brings it back."
+                f"--organization {receipt.slug} --even-erased restores it."
             )
         self.stdout.write(f"{backup.name} was restored; start Cairn now.")
 
