@@ -5,7 +5,8 @@ of it is at work, not by how much has arrived. An organization that asks alone m
 requests at work. As soon as others ask too, one that has used a good deal, and more than its share
 of the last seconds, has one at a time, and of those that wait the one that used least goes first.
 Behind a request that lasts long, like an import, another one is let in all the same. Who waits
-holds no thread and no connection. Too many, or too long: 429 with Retry-After.
+holds no thread and no connection; one whose client hangs up meanwhile still waits its time. Too
+many, or too long: 429 with Retry-After.
 
 Whose a request is would take a look into the database, which is work already. So the organization
 is the one that its credential had last time. A credential not seen before counts for the network it

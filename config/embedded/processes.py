@@ -480,7 +480,7 @@ class Group:
             raise StopRequested
         self._wait()
         now = time.monotonic()
-        self._bury_strangers()
+        self._reap_adopted()
         for child in tuple(self._children):
             child.press_retired(now=now)
             if child.has_ended():
@@ -499,7 +499,7 @@ class Group:
         for names in STOP_ORDER:
             self._stop_all([child for child, kind in kinds.items() if kind in names], began)
 
-    def _bury_strangers(self) -> None:
+    def _reap_adopted(self) -> None:
         """Take the exit codes of descendants that the kernel gave us when their parents ended."""
         if not self._adopts:
             return

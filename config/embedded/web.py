@@ -1,7 +1,7 @@
 """A web process: uvicorn on a socket that others accept from too, ended without losing a request.
 
 It reports once it has answered its own liveness page. Asked to end, it takes no new connection,
-says goodbye to open pages (1012, they come back elsewhere) and ends calls that only wait. Requests
+closes the sockets of open pages (1012: they come back) and ends calls that only wait. Requests
 go on to their answer, each with `Connection: close`. A connection on which nothing happens is kept
 for a moment longer: a client that sends its next request while the server closes would see that
 request broken, and one that asks again within the moment is told in time.
@@ -23,7 +23,7 @@ from accounts.api import jobs
 from config import asgi, env
 
 KEEP_ALIVE_SECONDS: Final = 75  # uvicorn's 5 s closed connections under busy clients (measured)
-FAREWELL_SECONDS: Final = 3.0  # of idle connections; busy clients ask again sooner
+IDLE_SECONDS: Final = 3.0  # of idle connections; busy clients ask again sooner
 GRACEFUL_SECONDS: Final = 50  # of requests in flight, the longest of which write large imports
 HEAD_SECONDS: Final = 15.0  # for the head of a request
 SWITCH_SECONDS: Final = 0.0005  # of threads; with 5 ms each answer of the database waits so long
@@ -122,7 +122,7 @@ class WebServer(uvicorn.Server):
             if isinstance(connection, WebSocketsSansIOProtocol):
                 connection.shutdown()
         clock = asyncio.get_running_loop().time
-        ends_at = clock() + FAREWELL_SECONDS
+        ends_at = clock() + IDLE_SECONDS
         while open_connections and clock() < ends_at:
             await asyncio.sleep(LOOK_SECONDS)
         await super().shutdown(sockets)
