@@ -49,16 +49,16 @@ def erase_memory(
     Raises NotFound, PreconditionFailed, and Forbidden for agents and for who may not.
     """
     require(caller=caller, act=Act.WRITE)
-    if not decides_in_person(caller=caller):
-        raise Forbidden(
-            detail="An agent cannot permanently delete memories.",
-            hint="Archive it, or delete it in the dashboard or with a token of the scope review.",
-        )
     with tenancy.unit():
         # whoever settles a conflict locks it before its memories
         sides = Conflict.objects.filter(Q(older=memory_id) | Q(newer=memory_id)).order_by("id")
         list(sides.select_for_update().values_list("id"))
         row = memories.lock_memory(caller=caller, memory_id=memory_id)
+        if not decides_in_person(caller=caller):
+            raise Forbidden(
+                detail="An agent cannot permanently delete memories.",
+                hint="Archive it, or delete it in the dashboard or with a token of the scope review.",
+            )
         protection.check_version(row=row, if_version=if_version)
         if not may_erase(caller=caller, author_user=row.author_user):
             raise Forbidden(
