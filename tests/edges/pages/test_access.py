@@ -178,7 +178,7 @@ def test_no_cell_is_a_formula() -> None:
 BESIDE = {  # acts of jobs, commands, tools and strangers, which are no page and no call
     "token.leaked", "model.activated", "memory.bulk_integrated", "memory.reinstated",
     "session.taken", "memory.bulk_alarmed", "memory.demoted", "token.approved", "session.asked",
-    "memory.bulk_shared",
+    "memory.bulk_shared", "member.erased",
 }  # fmt: skip
 
 

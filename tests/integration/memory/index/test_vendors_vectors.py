@@ -1,5 +1,6 @@
 """A remote embedder from end to end: long vectors, kept queries, and what is left when it fails."""
 
+from collections import OrderedDict
 from collections.abc import Iterator
 
 import pytest
@@ -158,6 +159,7 @@ def test_a_process_remembers_the_last_questions_of_a_local_model_by_organization
     other_organization: Organization, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(index_queries, "RECENT_MOST", 2)
+    monkeypatch.setattr(index_queries, "_recent", OrderedDict())
 
     def vector(text: str) -> object:
         embedded = embedding.embed_query(text=text, key="hashing/words-384")
