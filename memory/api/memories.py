@@ -1,9 +1,7 @@
 """Memories over REST: remember, read and change; and what became of what was sent."""
 
 from dataclasses import replace
-from datetime import datetime
 from typing import Annotated, Any, Final
-from uuid import UUID
 
 from pydantic import Field
 
@@ -44,7 +42,6 @@ from memory.api.schemas.memories import (
     Versions,
     with_sides,
 )
-from memory.erasure.actions import erase_memory as erasing
 from memory.errors import RefusedByGate
 from memory.intake import queries as action_log
 from memory.intake.actions.outcome import Outcome, refused_item
@@ -66,25 +63,6 @@ class ArchiveQuery(Query):
     """How a memory is archived."""
 
     reason: Reason = Field("", description="Why, for the history.")
-
-
-class ErasedMemory(Result):
-    """The receipt: what was deleted, in numbers, and where the words still stand.
-
-    `copies` were emptied in kept answers and verdicts; `archived` is what the memory had
-    replaced; `derived` memories wait for review. `said_in` (sessions) and `notes` (paths) are
-    deleted on their own.
-    """
-
-    memory_id: UUID
-    versions: int
-    links: int
-    copies: int
-    archived: int
-    derived: int
-    said_in: tuple[UUID, ...]
-    notes: tuple[str, ...]
-    erased_at: datetime
 
 
 class MemoryQuery(PageQuery):
@@ -231,18 +209,6 @@ def archive_memory(call: Call, query: ArchiveQuery) -> object:
         reason=query.reason,
         if_version=call.if_version,
         now=call.now,
-    )
-
-
-@post("memories/{id}/erase", tag="memories", answer=ErasedMemory, edits=Edits.ANY_VERSION)
-def erase_memory(call: Call, body: Nothing) -> object:
-    """Delete a memory for good.
-
-    Its versions, links and vectors go with it, and nobody can restore them. Its author may in
-    person, an admin in the dashboard, and a token with the scope `review` for its person.
-    """
-    return erasing.erase_memory(
-        caller=call.caller, memory_id=call.id, if_version=call.if_version, now=call.now
     )
 
 

@@ -57,8 +57,7 @@ def erase_memory(
         if not decides_in_person(caller=caller):
             raise Forbidden(
                 detail="An agent cannot permanently delete memories.",
-                hint="Archive it, or delete it in the dashboard or with a token of the scope "
-                "review.",
+                hint="Archive it, or delete it on its page in the dashboard.",
             )
         protection.check_version(row=row, if_version=if_version)
         if not may_erase(caller=caller, author_user=row.author_user):

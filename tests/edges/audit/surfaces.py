@@ -99,7 +99,6 @@ REST: Final = (
     rest("memories/{memory}", "memory.changed", "PATCH", tags=["a"]),
     rest("memories/{memory}", "memory.archived", "DELETE"),
     rest("memories/{archived}/restore", "memory.restored"),
-    in_person("memories/{memory}/erase", "memory.erased"),
     rest("memories/{memory}/confirm", "memory.confirmed"),
     rest("memories/{memory}/pin", "memory.pinned", pinned=True),
     rest("memories/{memory}/correct", "memory.corrected", content=CONTENT, kind="wrong"),
